@@ -99,13 +99,13 @@ Program passes(std::int64_t ops) {
         builder.begin_class("stage", RankId{stage}, 1);
         const Op work{OpKind::compute, LaneId{0}, builder.label("work"), builder.work({work_seconds})};
         const CommunicationId call = communication(LaneId{1}, stage);
-        std::vector<ProgramBuilder::RoutineUnit> segments;
-        while (segments.size() < pass_ops) {
-            segments.push_back({work, {}});
+        std::vector<ProgramBuilder::RoutineUnit> units;
+        while (units.size() < pass_ops) {
+            units.push_back({work, {}});
             const auto own = static_cast<std::uint32_t>(builder.exchange(call, 1));
-            segments.push_back({{OpKind::exchange, LaneId{1}, builder.label("call"), own}, {}});
+            units.push_back({{OpKind::exchange, LaneId{1}, builder.label("call"), own}, {}});
         }
-        const auto pass = static_cast<std::uint32_t>(builder.routine(segments));
+        const auto pass = static_cast<std::uint32_t>(builder.routine(units));
         for (std::uint32_t m = 0; m < micro_batches; ++m) {
             const Op hand_over{OpKind::exchange, LaneId{2}, builder.label("hand over"),
                                static_cast<std::uint32_t>(handed[m]), m};

@@ -31,13 +31,13 @@ System random_system(std::uint32_t flows) {
         Fingerprint random;
         random.add(f);
         const auto first = static_cast<std::uint32_t>(random.value() % (links / block)) * block;
-        std::vector<std::uint32_t> way;
-        while (way.size() < 4) {
+        std::vector<std::uint32_t> links;
+        while (links.size() < 4) {
             const auto link = first + static_cast<std::uint32_t>(random.add(std::uint64_t{1}).value() % block);
-            if (std::ranges::find(way, link) == way.end()) way.push_back(link);
+            if (std::ranges::find(links, link) == links.end()) links.push_back(link);
         }
-        std::ranges::sort(way);
-        system.patterns.push_back(toy::path(way));
+        std::ranges::sort(links);
+        system.patterns.push_back(toy::path(links));
     }
     return system;
 }

@@ -40,12 +40,6 @@ std::string capitals(std::string text) {
     return text;
 }
 
-std::string_view text_of(std::span<const embedded::File> files, std::string_view name) {
-    const auto file = std::ranges::find(files, name, &embedded::File::name);
-    WEFT_CHECK(file != files.end(), "the command line lacks a file of " + std::string(name));
-    return file->text;
-}
-
 // Cuts `ending` off; returns whether it was there.
 bool cut(std::string& text, std::string_view ending) {
     const bool is_there = text.ends_with(ending);
@@ -82,7 +76,7 @@ class OptionReader {
             finish();
             if (line.starts_with("+ ")) {
                 std::string other = default_in(line);
-                read(text_of(embedded::option_groups(), line.substr(2)), std::move(other));
+                read(embedded::text_of(embedded::option_groups(), line.substr(2)), std::move(other));
             } else {
                 head = line;
             }
@@ -151,7 +145,7 @@ Exit print(std::string_view text) {
 
 CommandHelp help_of(const Command& command) {
     constexpr std::string_view mark = "\n\nOPTIONS\n";
-    const std::string_view text = text_of(embedded::commands(), command.name);
+    const std::string_view text = embedded::text_of(embedded::commands(), command.name);
     const std::size_t details = text.find("\n\n"), options = text.find(mark);
     WEFT_CHECK(details < options && options != text.npos, std::string(command.name) + ".help lacks a part");
     return {text.substr(0, details), text.substr(details + 2, options - details - 2),

@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "sim/io/embedded.hpp"
-#include "sim/io/text_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/version.hpp"
 
 namespace weft {

@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 #include <vector>
 
+#include "sim/base/parse_as.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "topologies/placement.hpp"
 
@@ -23,10 +23,8 @@ RouteChoice read_routing(const std::string& text) {
 
 // From 0 to below 1.
 std::optional<double> read_share(std::string_view text) {
-    double share = -1.0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, share);
-    return error == std::errc{} && stop == end && may_be_background(share) ? std::optional(share) : std::nullopt;
+    const auto share = parse_as<double>(text);
+    return share && may_be_background(*share) ? share : std::nullopt;
 }
 
 // "slingshot.global=0.3"
@@ -71,10 +69,8 @@ std::vector<std::uint32_t> read_placement(const std::string& text, const Machine
 std::optional<std::uint32_t> count_option(const po::variables_map& arguments, const CountOption& option) {
     if (arguments.count(option.name) == 0) return std::nullopt;
     const std::string& text = arguments[option.name].as<std::string>();
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool read = error == std::errc{} && end == text.data() + text.size();
-    if (read && value >= option.least && value <= option.most) return value;
+    const auto value = parse_as<std::uint32_t>(text);
+    if (value && *value >= option.least && *value <= option.most) return value;
     const bool bounded = option.most < std::numeric_limits<std::uint32_t>::max();
     throw po::error(fmt::format("--{}: expected a whole number of at least {}{}{}, got \"{}\"", option.name,
                                 option.least, bounded ? fmt::format(" and at most {}", option.most) : "",

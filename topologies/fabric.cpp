@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <vector>
 
 #include "sim/base/check.hpp"
+#include "sim/base/parse_as.hpp"
 #include "sim/io/diagnostics.hpp"
 
 namespace weft {
@@ -42,10 +42,8 @@ std::optional<RouteChoice> find_routing(std::string_view text) {
     const auto word = std::ranges::find(routing_words, text, &RoutingWord::text);
     if (word != routing_words.end()) return word->routing;
     if (!text.starts_with(seeded)) return std::nullopt;
-    RouteChoice choice = Routing::ecmp;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + seeded.size(), end, choice.seed);
-    return error == std::errc{} && stop == end ? std::optional(choice) : std::nullopt;
+    const auto seed = parse_as<std::uint64_t>(text.substr(seeded.size()));
+    return seed ? std::optional(RouteChoice{Routing::ecmp, *seed}) : std::nullopt;
 }
 
 std::string to_text(const RouteChoice& choice) {

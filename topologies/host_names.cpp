@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
+
+#include "sim/base/parse_as.hpp"
 
 namespace weft {
 namespace {
@@ -13,11 +14,7 @@ namespace {
 constexpr std::size_t most_digits = 15;
 
 std::optional<std::uint64_t> digits_of(std::string_view text) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.empty() || text.size() > most_digits || error != std::errc{} || end != text.data() + text.size())
-        return std::nullopt;
-    return number;
+    return text.size() > most_digits ? std::nullopt : parse_as<std::uint64_t>(text);
 }
 
 // One name with its brackets, whose ranges are dealt with from left to right.

@@ -136,10 +136,7 @@ Decision read_decision(Field& field) {
     decision.least_members = field.whole("least_members", 0);
     decision.most_members = field.count("most_members", decision.most_members);
     decision.power_of_two = field.flag("power_of_two", false);
-    const std::string where = field.choice("where", {"anywhere", "in_node", "across"}, "anywhere");
-    decision.where = where == "in_node"  ? Decision::Where::in_node
-                     : where == "across" ? Decision::Where::across
-                                         : Decision::Where::anywhere;
+    decision.where = field.enumerator("where", Decision::Where::anywhere);
     decision.over = field.bytes("over", decision.over);
     decision.most = field.bytes("most", decision.most);
     field.text("source", "");

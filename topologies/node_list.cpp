@@ -1,8 +1,8 @@
+#include "sim/base/parse_as.hpp"
 #include "topologies/placement.hpp"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -16,13 +16,6 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n\f\v";
 constexpr std::size_t most_errors = 20;  // a file of another kind would have one per word
-
-std::optional<std::uint64_t> whole(std::string_view digits) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-    return number;
-}
 
 class NodeListParser {
   public:
@@ -64,7 +57,7 @@ class NodeListParser {
     }
 
     void read_slots(std::string_view count) {
-        const std::optional<std::uint64_t> slots = whole(count);
+        const std::optional<std::uint64_t> slots = parse_as<std::uint64_t>(count);
         if (!slots) {
             error(count, fmt::format("expected a number of slots, got \"{}\"", count));
         } else if (*slots < machine_.accelerators_per_node) {
@@ -112,7 +105,7 @@ class NodeListParser {
 
     // Stops at the first node that cannot be, so that a long range costs no more than the machine is large.
     void read_range(std::string_view prefix, std::string_view first, std::string_view last) {
-        const std::optional<std::uint64_t> from = whole(first), to = whole(last);
+        const std::optional<std::uint64_t> from = parse_as<std::uint64_t>(first), to = parse_as<std::uint64_t>(last);
         if (!from || !to) {
             return error(first, fmt::format("expected a number or a range such as 00017-00024, got \"{}\"",
                                             first == last ? first : fmt::format("{}-{}", first, last)));

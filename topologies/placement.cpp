@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <utility>
 
 #include "sim/base/hash.hpp"
+#include "sim/base/parse_as.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "sim/io/text_file.hpp"
+#include "sim/io/files.hpp"
 
 namespace weft {
 namespace {
@@ -22,12 +22,9 @@ using Nodes = std::vector<std::uint32_t>;
 
 template <class Integer>
 Integer read_number(std::string_view placement, std::string_view text, Integer least) {
-    Integer number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.empty() || error != std::errc{} || end != text.data() + text.size() || number < least) {
-        refuse(fmt::format("expected a number of at least {} after the colon, got \"{}\"", least, placement));
-    }
-    return number;
+    const auto number = parse_as<Integer>(text);
+    if (number && *number >= least) return *number;
+    refuse(fmt::format("expected a number of at least {} after the colon, got \"{}\"", least, placement));
 }
 
 // Fisher and Yates' shuffle, stopped after the nodes that are needed.

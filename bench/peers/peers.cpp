@@ -138,7 +138,7 @@ int run(int argc, char** argv) {
     }
     const unsigned repeat = std::max(1U, map["repeat"].as<unsigned>());
     const std::uint32_t ranks = map.count("smoke") > 0 ? 64 : map["ranks"].as<std::uint32_t>();
-    const Likeness likeness = map.count("perturb") > 0 ? Likeness::perturbed : Likeness::alike;
+    const Likeness likeness = map.count("perturb") > 0 ? Likeness::perturbed : Likeness::equal;
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     bool agree = true;
     if (map.count("json") == 0) print_head();

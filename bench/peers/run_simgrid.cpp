@@ -1,5 +1,5 @@
 // The same actions on SimGrid, without its actors: each message is a Comm between two hosts, work is an Exec, and when
-// one completes a callback starts the next. That is SimGrid's way of running graphs of tasks, and its fastest: with an
+// one completes a callback starts the next. So does SimGrid run graphs of tasks, and fastest: with an
 // actor for each of ours, every message costs several switches of context besides (see README.md).
 #include <simgrid/s4u.hpp>
 

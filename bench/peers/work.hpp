@@ -23,9 +23,9 @@ struct Work {
     std::uint32_t size() const { return static_cast<std::uint32_t>(ranks.size()); }
 };
 
-// Whether all ranks are alike, or none: starts within 20 us, computing times and cables within 20 % of each other, one
+// Whether all ranks are equal, or none: starts within 20 us, computing times and cables within 20 % of each other, one
 // cable of 64 at a quarter of that, sizes within a factor of three.
-enum class Likeness : std::uint8_t { alike, perturbed };
+enum class Likeness : std::uint8_t { equal, perturbed };
 
 // 1 GiB over all ranks: 2 (n - 1) rounds, in each of which everybody sends 1/n of it to the right. Perturbed, each
 // sends a size of its own.

@@ -176,9 +176,7 @@ Device read_device(Field field, std::string name) {
 }
 
 Device load_device(std::string_view name) {
-    NamedDocument file = open_shipped(embedded::devices(), "device", name);
-    extend(file.document.root(),
-           [](const std::string& base) { return open_shipped(embedded::devices(), "device", base).document; });
+    NamedDocument file = open_extended(embedded::devices(), "device", name);
     Device device = read_device(file.document.root(), file.name);
     file.document.check();
     return device;

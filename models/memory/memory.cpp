@@ -52,20 +52,16 @@ Halves halves(const std::vector<SavedTensor>& tensors) {
     return sum;
 }
 
-Bytes sum(const std::vector<SavedTensor>& tensors) {
+Bytes bytes_of(const std::vector<SavedTensor>& tensors) {
     Bytes sum;
     for (const SavedTensor& tensor : tensors) sum += tensor.bytes;
     return sum;
 }
 
-double vocabulary_share(const Transformer& model, const Shard& shard) {
-    return static_cast<double>(padded_vocabulary(model, shard.tensor)) / shard.tensor;
-}
-
 }  // namespace
 
 Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory) {
-    return sum(saved_tensors(model, kind, shard, inventory));
+    return bytes_of(saved_tensors(model, kind, shard, inventory));
 }
 
 Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory) {

@@ -4,10 +4,6 @@
 namespace weft {
 namespace {
 
-double vocabulary_share(const Transformer& model, const Shard& shard) {
-    return static_cast<double>(padded_vocabulary(model, shard.tensor)) / shard.tensor;
-}
-
 // The unfused vocabulary-parallel cross entropy of Megatron-LM and GPT-NeoX works on fp32 logits. Bytes per logit:
 // forward: conversion (e + 4), maximum (4), subtraction (8), exponential (8), sum (4), division (8);
 // backward: scaling in place (8), conversion (4 + e).

@@ -67,6 +67,11 @@ LayerPiece core_piece(const Transformer& model, LayerKind kind, const Shard& sha
 // What a program without fused kernels does besides (Shard::element_wise), and ALiBi's part of unfused attention.
 void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, LayerKind kind, const Shard& shard);
 
+// Tokens of the vocabulary that one rank has.
+inline double vocabulary_share(const Transformer& model, const Shard& shard) {
+    return static_cast<double>(padded_vocabulary(model, shard.tensor)) / shard.tensor;
+}
+
 // The sizes that every list is made of, for one rank.
 struct ShardSizes {
     ShardSizes(const Transformer& model, const Shard& shard);

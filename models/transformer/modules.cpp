@@ -10,12 +10,12 @@ namespace weft {
 namespace {
 
 // Elements of one of `ranks` equal shares.
-std::uint64_t share(std::uint64_t elements, std::uint32_t ranks) {
+std::uint64_t share_of(std::uint64_t elements, std::uint32_t ranks) {
     WEFT_CHECK(ranks > 0 && elements % ranks == 0, fmt::format("{} elements on {} ranks", elements, ranks));
     return elements / ranks;
 }
 
-using Rows = std::vector<std::uint64_t>;
+using Outputs = std::vector<std::uint64_t>;
 
 void add_matrix(Module& module, std::uint64_t inputs, std::uint64_t outputs) {
     module.tensors.push_back(inputs * outputs);
@@ -30,10 +30,10 @@ void add_vector(Module& module, std::uint64_t elements) {
 }
 
 // What is one map here is several of PyTorch's.
-void register_apart(Module& module, const Rows& outputs) {
+void register_apart(Module& module, const Outputs& outputs) {
     const std::uint64_t whole = std::accumulate(outputs.begin(), outputs.end(), std::uint64_t{0});
-    for (Rows& rows : module.rows) {
-        if (rows == Rows{whole}) rows = outputs;
+    for (Outputs& rows : module.rows) {
+        if (rows == Outputs{whole}) rows = outputs;
     }
 }
 
@@ -47,15 +47,15 @@ void add_linear(Module& module, bool biased, std::uint64_t inputs, std::uint64_t
     if (biased) add_vector(module, outputs);
 }
 
-void add_norm(Module& module, const Transformer& model, std::uint64_t width) {
+void register_norm(Module& module, const Transformer& model, std::uint64_t width) {
     if (!model.norm_weight) return;
     add_vector(module, width);
     if (model.norm == Norm::layer_norm && model.norm_bias) add_vector(module, width);
 }
 
-Module norm(std::string_view name, const Transformer& model) {
+Module norm_module(std::string_view name, const Transformer& model) {
     Module module{.name = name, .tensors = {}, .vector = {}};
-    add_norm(module, model, model.hidden);
+    register_norm(module, model, model.hidden);
     return module;
 }
 
@@ -71,41 +71,41 @@ Module latent_maps(const Transformer& model, std::uint32_t tensor) {
     const LatentAttention& latent = model.latent;
     Module module{.name = "qkv", .tensors = {}, .vector = {}};
     const bool biased = model.biases.qkv;
-    const std::uint64_t queries = share(query_width(model), tensor);
+    const std::uint64_t queries = share_of(query_width(model), tensor);
     if (latent.q_rank == 0) {
         add_linear(module, biased, model.hidden, queries);
     } else {
         add_linear(module, biased, model.hidden, latent.q_rank);
-        add_norm(module, model, latent.q_rank);
+        register_norm(module, model, latent.q_rank);
         add_linear(module, biased, latent.q_rank, queries);
     }
     const std::uint64_t size = latent.nope_size + latent.value_size;
     add_linear(module, biased, model.hidden, latent.kv_rank + latent.rope_size);
-    add_norm(module, model, latent.kv_rank);
-    add_linear(module, biased, latent.kv_rank, share(model.heads * size, tensor));
+    register_norm(module, model, latent.kv_rank);
+    add_linear(module, biased, latent.kv_rank, share_of(model.heads * size, tensor));
     return module;
 }
 
 void add_query_key_norm(Module& module, const Transformer& model, std::uint32_t tensor) {
     if (model.query_key_norm == QueryKeyNorm::per_head) {
-        for (const std::uint32_t width : {model.head_size, model.head_size}) add_norm(module, model, width);
+        for (const std::uint32_t width : {model.head_size, model.head_size}) register_norm(module, model, width);
     } else if (model.query_key_norm == QueryKeyNorm::whole) {
         for (const std::uint64_t width : {query_width(model), key_width(model)})
-            add_vector(module, share(width, tensor));
+            add_vector(module, share_of(width, tensor));
     }
 }
 
 Module attention_maps(const Transformer& model, std::uint32_t tensor) {
     if (model.has_latent_attention()) return latent_maps(model, tensor);
-    Module module = linear("qkv", model.biases.qkv, model.hidden, share(qkv_width(model), tensor));
-    register_apart(module, {share(query_width(model), tensor), share(key_width(model), tensor),
-                            share(value_width(model), tensor)});
+    Module module = linear("qkv", model.biases.qkv, model.hidden, share_of(qkv_width(model), tensor));
+    register_apart(module, {share_of(query_width(model), tensor), share_of(key_width(model), tensor),
+                            share_of(value_width(model), tensor)});
     add_query_key_norm(module, model, tensor);
-    if (model.attention_sinks) add_vector(module, share(model.heads, tensor));
+    if (model.attention_sinks) add_vector(module, share_of(model.heads, tensor));
     return module;
 }
 
-Module router(const Transformer& model) {
+Module router_module(const Transformer& model) {
     Module module = linear("router", model.biases.router, model.hidden, model.experts.count);
     if (model.experts.shared_gate) add_matrix(module, model.hidden, 1);
     return module;
@@ -113,11 +113,12 @@ Module router(const Transformer& model) {
 
 Module local_experts(const Transformer& model, const LayerSplit& split) {
     Module module{.name = "experts", .expert = true, .tensors = {}, .vector = {}};
-    const std::uint64_t experts = share(model.experts.count, split.expert);
+    const std::uint64_t experts = share_of(model.experts.count, split.expert);
     module.slices = experts;
     for (std::uint64_t expert = 0; expert < experts; ++expert) {
-        add_linear(module, model.biases.experts, model.hidden, share(expert_input_width(model), split.expert_tensor));
-        add_linear(module, model.biases.experts, share(model.experts.ffn_hidden, split.expert_tensor), model.hidden);
+        add_linear(module, model.biases.experts, model.hidden,
+                   share_of(expert_input_width(model), split.expert_tensor));
+        add_linear(module, model.biases.experts, share_of(model.experts.ffn_hidden, split.expert_tensor), model.hidden);
     }
     module.rows.clear();
     return module;
@@ -131,52 +132,52 @@ std::uint64_t module_parameters(const Module& module) {
 
 static void add_dense_mlp(std::vector<Module>& modules, const Transformer& model, std::uint32_t tensor) {
     const bool biased = model.biases.mlp;
-    modules.push_back(linear("h_to_4h", biased, model.hidden, share(ffn_input_width(model), tensor)));
-    register_gate_apart(modules.back(), share(ffn_input_width(model), tensor), share(model.ffn_hidden, tensor));
-    modules.push_back(linear("4h_to_h", biased, share(model.ffn_hidden, tensor), model.hidden));
+    modules.push_back(linear("h_to_4h", biased, model.hidden, share_of(ffn_input_width(model), tensor)));
+    register_gate_apart(modules.back(), share_of(ffn_input_width(model), tensor), share_of(model.ffn_hidden, tensor));
+    modules.push_back(linear("4h_to_h", biased, share_of(model.ffn_hidden, tensor), model.hidden));
 }
 
 static void add_experts(std::vector<Module>& modules, const Transformer& model, const LayerSplit& split) {
     WEFT_CHECK(model.experts.count > 0, "a layer with experts of a model without");
-    modules.push_back(router(model));
+    modules.push_back(router_module(model));
     modules.push_back(local_experts(model, split));
     if (model.experts.shared == 0) return;
     const bool biased = model.biases.experts;
-    const std::uint64_t inputs = share(shared_input_width(model), split.tensor);
+    const std::uint64_t inputs = share_of(shared_input_width(model), split.tensor);
     modules.push_back(linear("shared experts up", biased, model.hidden, inputs));
-    register_gate_apart(modules.back(), inputs, share(shared_width(model), split.tensor));
-    modules.push_back(linear("shared experts down", biased, share(shared_width(model), split.tensor), model.hidden));
+    register_gate_apart(modules.back(), inputs, share_of(shared_width(model), split.tensor));
+    modules.push_back(linear("shared experts down", biased, share_of(shared_width(model), split.tensor), model.hidden));
 }
 
 std::vector<Module> layer_modules(const Transformer& model, LayerKind kind, const LayerSplit& split) {
     const NormPlacement norms = model.norm_placement;
     std::vector<Module> modules;
-    if (norms != NormPlacement::post) modules.push_back(norm("input norm", model));
+    if (norms != NormPlacement::post) modules.push_back(norm_module("input norm", model));
     modules.push_back(attention_maps(model, split.tensor));
     modules.push_back(
-        linear("dense", model.biases.projection, share(context_width(model), split.tensor), model.hidden));
-    if (norms != NormPlacement::shared) modules.push_back(norm("post-attention norm", model));
-    if (norms == NormPlacement::sandwich) add_norm(modules.back(), model, model.hidden);
+        linear("dense", model.biases.projection, share_of(context_width(model), split.tensor), model.hidden));
+    if (norms != NormPlacement::shared) modules.push_back(norm_module("post-attention norm", model));
+    if (norms == NormPlacement::sandwich) register_norm(modules.back(), model, model.hidden);
     has_experts(kind) ? add_experts(modules, model, split) : add_dense_mlp(modules, model, split.tensor);
-    if (norms >= NormPlacement::post) modules.push_back(norm("output norm", model));
+    if (norms >= NormPlacement::post) modules.push_back(norm_module("output norm", model));
     return modules;
 }
 
 std::vector<Module> embedding_modules(const Transformer& model, const LayerSplit& split) {
     std::vector<Module> modules{{.name = "embedding", .tensors = {}, .vector = {}}};
-    add_matrix(modules.back(), share(padded_vocabulary(model, split.tensor), split.tensor), model.hidden);
+    add_matrix(modules.back(), share_of(padded_vocabulary(model, split.tensor), split.tensor), model.hidden);
     if (model.positions == Positions::learned) {
         modules.push_back({.name = "positions", .tensors = {}, .vector = {}});
         add_matrix(modules.back(), model.positions_length, model.hidden);  // every rank holds the whole table
     }
-    if (model.embedding_norm) modules.push_back(norm("embedding norm", model));
+    if (model.embedding_norm) modules.push_back(norm_module("embedding norm", model));
     return modules;
 }
 
 std::vector<Module> head_modules(const Transformer& model, const LayerSplit& split) {
-    std::vector<Module> modules{norm("final norm", model)};
+    std::vector<Module> modules{norm_module("final norm", model)};
     if (model.tied_embeddings) return modules;
-    const std::uint64_t outputs = share(padded_vocabulary(model, split.tensor), split.tensor);
+    const std::uint64_t outputs = share_of(padded_vocabulary(model, split.tensor), split.tensor);
     modules.push_back(linear("output layer", model.biases.head, model.hidden, outputs));
     return modules;
 }

@@ -17,7 +17,7 @@ void check_dense(const Transformer& model) {
     WEFT_CHECK(model.experts.count == 0, "the layers of a model with experts differ; name the kind of layer");
 }
 
-std::uint64_t sum(const std::vector<Module>& modules) {
+std::uint64_t parameters_of(const std::vector<Module>& modules) {
     return std::accumulate(modules.begin(), modules.end(), std::uint64_t{0},
                            [](std::uint64_t sum, const Module& module) { return sum + module_parameters(module); });
 }
@@ -133,12 +133,12 @@ std::uint64_t padded_vocabulary(const Transformer& model, std::uint32_t tensor) 
 }
 
 std::uint64_t layer_parameters(const Transformer& model, LayerKind kind, const LayerSplit& split) {
-    return sum(layer_modules(model, kind, split));
+    return parameters_of(layer_modules(model, kind, split));
 }
 
 std::uint64_t parameters(const Transformer& model, const LayerSplit& split) {
     const std::uint64_t with = expert_layers(model), without = model.layers - with;
-    std::uint64_t total = sum(embedding_modules(model, split)) + sum(head_modules(model, split));
+    std::uint64_t total = parameters_of(embedding_modules(model, split)) + parameters_of(head_modules(model, split));
     if (with > 0) total += with * layer_parameters(model, LayerKind::expert, split);
     if (without > 0) total += without * layer_parameters(model, LayerKind::dense, split);
     if (model.mtp_layers > 0) total += model.mtp_layers * prediction_parameters(model, split);
@@ -166,7 +166,7 @@ std::uint64_t layer_parameters(const Transformer& model, std::uint32_t tensor) {
 }
 
 std::uint64_t embedding_parameters(const Transformer& model, std::uint32_t tensor) {
-    return sum(embedding_modules(model, {.tensor = tensor}));
+    return parameters_of(embedding_modules(model, {.tensor = tensor}));
 }
 
 std::uint64_t final_norm_parameters(const Transformer& model) {
@@ -175,7 +175,7 @@ std::uint64_t final_norm_parameters(const Transformer& model) {
 
 std::uint64_t head_parameters(const Transformer& model, std::uint32_t tensor) {
     const std::vector<Module> modules = head_modules(model, {.tensor = tensor});
-    return sum(modules) - module_parameters(modules.front());
+    return parameters_of(modules) - module_parameters(modules.front());
 }
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 // A decoder-only transformer: its shape and its exact parameter count, whole and per rank of a layout.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,6 +34,13 @@ struct Biases {
     Biases(bool of_layers) : qkv(of_layers), projection(of_layers), mlp(of_layers), experts(of_layers) {}
     bool operator==(const Biases&) const = default;
 };
+struct BiasMap {
+    std::string_view name;
+    bool Biases::*member;
+};
+inline constexpr std::array bias_maps{BiasMap{"qkv", &Biases::qkv},       BiasMap{"projection", &Biases::projection},
+                                      BiasMap{"mlp", &Biases::mlp},       BiasMap{"experts", &Biases::experts},
+                                      BiasMap{"router", &Biases::router}, BiasMap{"head", &Biases::head}};
 
 // In some layers a token attends to the last `tokens` alone, itself among them (Mistral), or, `chunked`, to those of
 // its own chunk of so many (Llama 4).

@@ -1,7 +1,6 @@
 // From a model object, in a catalog file or inside a job, to a Transformer.
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
@@ -11,13 +10,6 @@
 
 namespace weft {
 namespace {
-
-Positions read_positions(Field& field) {
-    const std::string text = field.choice("positions", {"rotary", "learned", "alibi", "none"}, "rotary");
-    if (text == "learned") return Positions::learned;
-    if (text == "alibi") return Positions::alibi;
-    return text == "none" ? Positions::none : Positions::rotary;
-}
 
 void read_heads(Field& field, Transformer& model) {
     model.heads = field.count("heads");
@@ -76,14 +68,11 @@ Biases read_biases(Field& field) {
     if (!field.has(key)) return true;
     if (field.is_flag(key)) return field.flag(key);
     Biases biases = false;
-    const std::array maps{std::pair{"qkv", &biases.qkv},       std::pair{"projection", &biases.projection},
-                          std::pair{"mlp", &biases.mlp},       std::pair{"experts", &biases.experts},
-                          std::pair{"router", &biases.router}, std::pair{"head", &biases.head}};
     for (Field& element : field.list(key)) {
         const std::string word = element.as_text();
-        const auto map = std::ranges::find_if(maps, [&](const auto& known) { return word == known.first; });
-        if (map != maps.end()) {
-            *map->second = true;
+        const auto map = std::ranges::find(bias_maps, word, &BiasMap::name);
+        if (map != bias_maps.end()) {
+            biases.*map->member = true;
         } else if (!word.empty()) {
             field.error(key, fmt::format("expected true, false or names out of qkv, projection, mlp, experts, router "
                                          "and head, got \"{}\"",
@@ -106,17 +95,12 @@ AttentionWindow read_window(Field field) {
 }
 
 void read_norms(Field& field, Transformer& model) {
-    const std::string kind = field.choice("norm", {"layer_norm", "rms_norm"}, "layer_norm");
-    model.norm = kind == "rms_norm" ? Norm::rms_norm : Norm::layer_norm;
+    model.norm = field.enumerator("norm", Norm::layer_norm);
     model.norm_weight = field.flag("norm_weight", true);
     model.norm_bias = field.flag("norm_bias", model.norm == Norm::layer_norm && model.norm_weight);
     if (model.norm_bias && model.norm == Norm::rms_norm) field.error("norm_bias", "an rms_norm has no bias");
     if (model.norm_bias && !model.norm_weight) field.error("norm_bias", "a norm without weight has no bias");
-    const std::string placement = field.choice("norm_placement", {"pre", "shared", "post", "sandwich"}, "pre");
-    model.norm_placement = placement == "post"       ? NormPlacement::post
-                           : placement == "sandwich" ? NormPlacement::sandwich
-                           : placement == "shared"   ? NormPlacement::shared
-                                                     : NormPlacement::pre;
+    model.norm_placement = field.enumerator("norm_placement", NormPlacement::pre);
     const bool several = model.norm_placement >= NormPlacement::post;
     if (model.norm_placement == NormPlacement::shared && !model.parallel_residual) {
         field.error("norm_placement", "attention and MLP share a norm only with parallel_residual");
@@ -127,7 +111,7 @@ void read_norms(Field& field, Transformer& model) {
 }
 
 void read_position_table(Field& field, Transformer& model) {
-    model.positions = read_positions(field);
+    model.positions = field.enumerator("positions", Positions::rotary);
     if (model.positions == Positions::learned) {
         model.positions_length = field.count("positions_length");
     } else if (field.has("positions_length")) {
@@ -253,9 +237,7 @@ Transformer read_transformer(Field field, std::string name) {
 }
 
 Transformer load_transformer(std::string_view name) {
-    NamedDocument file = open_shipped(embedded::catalog(), "model", name);
-    extend(file.document.root(),
-           [](const std::string& base) { return open_shipped(embedded::catalog(), "model", base).document; });
+    NamedDocument file = open_extended(embedded::catalog(), "model", name);
     Transformer model = read_transformer(file.document.root(), file.name);
     file.document.check();
     return model;

@@ -13,7 +13,7 @@ Phase switches_between_nodes(const GroupShape& shape) {
     return {.distance = m, .fraction = 1.0 / m, .hops = 2, .reduce = true};
 }
 
-std::vector<Phase> phases_of(const GroupShape& shape) {
+std::vector<Phase> collnet_phases(const GroupShape& shape) {
     if (shape.per_node() == 1) return {switches_between_nodes(shape)};
     return {ring_phase(shape, scatter_in_node), switches_between_nodes(shape), ring_phase(shape, gather_in_node)};
 }
@@ -28,7 +28,7 @@ void append_switches(std::vector<Transfer>& transfers, const GroupShape& shape, 
     }
 }
 
-std::vector<Transfer> transfers_of(const GroupShape& shape) {
+std::vector<Transfer> collnet_transfers(const GroupShape& shape) {
     std::vector<Transfer> transfers;
     append_ring(transfers, shape, scatter_in_node);
     append_switches(transfers, shape, true);
@@ -42,8 +42,8 @@ std::vector<Transfer> transfers_of(const GroupShape& shape) {
 extern const Algorithm collnet_all_reduce{
     .name = "collnet",
     .op = Collective::all_reduce,
-    .phases = phases_of,
-    .transfers = transfers_of,
+    .phases = collnet_phases,
+    .transfers = collnet_transfers,
     .runs = [](const GroupShape& shape) { return shape.even && shape.nodes > 1; },
     .order = Order::trees,
     .needs = Needs::reducing_switch,

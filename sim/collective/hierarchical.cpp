@@ -4,7 +4,7 @@
 namespace weft::collective {
 namespace {
 
-std::vector<Phase> exchange_phases(const GroupShape& shape) {
+std::vector<Phase> all_to_all_phases(const GroupShape& shape) {
     const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
     std::vector<Phase> phases;
     for (std::uint32_t k = 1; k < m; ++k) {
@@ -14,7 +14,7 @@ std::vector<Phase> exchange_phases(const GroupShape& shape) {
     return phases;
 }
 
-std::vector<Transfer> exchange_transfers(const GroupShape& shape) {
+std::vector<Transfer> all_to_all_transfers(const GroupShape& shape) {
     const std::uint32_t n = shape.members, m = shape.per_node(), nodes = shape.blocks();
     std::vector<Transfer> transfers;
     std::uint32_t round = 0;
@@ -64,8 +64,8 @@ extern const Algorithm hierarchical_all_reduce{
 extern const Algorithm hierarchical_all_to_all{
     .name = "hierarchical",
     .op = Collective::all_to_all,
-    .phases = exchange_phases,
-    .transfers = exchange_transfers,
+    .phases = all_to_all_phases,
+    .transfers = all_to_all_transfers,
     .runs = has_two_levels,
     .order = Order::trees,
 };

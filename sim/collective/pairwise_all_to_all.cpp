@@ -5,14 +5,14 @@
 namespace weft::collective {
 namespace {
 
-std::vector<Phase> phases_of(const GroupShape& shape) {
+std::vector<Phase> pairwise_phases(const GroupShape& shape) {
     const std::uint32_t n = shape.members;
     std::vector<Phase> phases;
     for (std::uint32_t k = 1; k < n; ++k) phases.push_back({.distance = k, .fraction = 1.0 / n});
     return phases;
 }
 
-std::vector<Transfer> transfers_of(const GroupShape& shape) {
+std::vector<Transfer> pairwise_transfers(const GroupShape& shape) {
     const std::uint32_t n = shape.members;
     std::vector<Transfer> transfers;
     for (std::uint32_t k = 1; k < n; ++k) {
@@ -29,8 +29,8 @@ std::vector<Transfer> transfers_of(const GroupShape& shape) {
 extern const Algorithm pairwise_all_to_all{
     .name = "pairwise",
     .op = Collective::all_to_all,
-    .phases = phases_of,
-    .transfers = transfers_of,
+    .phases = pairwise_phases,
+    .transfers = pairwise_transfers,
 };
 
 }  // namespace weft::collective

@@ -24,7 +24,7 @@ std::vector<std::uint32_t> distances(std::uint32_t n, bool reduce) {
 std::uint32_t chunks_of_round(std::uint32_t n, std::uint32_t d) { return ((n - 1) / d + 1) / 2; }
 
 template <bool reduce>
-std::vector<Phase> phases_of(const GroupShape& shape) {
+std::vector<Phase> pat_phases(const GroupShape& shape) {
     const std::uint32_t n = shape.members;
     std::vector<Phase> phases;
     for (const std::uint32_t d : distances(n, reduce)) {
@@ -35,7 +35,7 @@ std::vector<Phase> phases_of(const GroupShape& shape) {
 }
 
 template <bool reduce>
-std::vector<Transfer> transfers_of(const GroupShape& shape) {
+std::vector<Transfer> pat_transfers(const GroupShape& shape) {
     const std::uint32_t n = shape.members;
     std::vector<Transfer> transfers;
     for (const std::uint32_t d : distances(n, reduce)) {
@@ -56,16 +56,16 @@ std::vector<Transfer> transfers_of(const GroupShape& shape) {
 extern const Algorithm pat_all_gather{
     .name = "pat",
     .op = Collective::all_gather,
-    .phases = phases_of<false>,
-    .transfers = transfers_of<false>,
+    .phases = pat_phases<false>,
+    .transfers = pat_transfers<false>,
     .runs = is_one_per_node,
 };
 
 extern const Algorithm pat_reduce_scatter{
     .name = "pat",
     .op = Collective::reduce_scatter,
-    .phases = phases_of<true>,
-    .transfers = transfers_of<true>,
+    .phases = pat_phases<true>,
+    .transfers = pat_transfers<true>,
     .runs = is_one_per_node,
 };
 

@@ -9,7 +9,7 @@
 namespace weft::collective {
 namespace {
 
-std::vector<Phase> phases_of(const GroupShape& shape) {
+std::vector<Phase> double_tree_phases(const GroupShape& shape) {
     const std::uint32_t m = shape.in_first(), nodes = shape.blocks_of_first();
     std::vector<Phase> phases{
         {.peer = Peer::listed, .hops = 2 * (m - 1), .hops_across = 2 * double_tree_depth(nodes), .reduce = true}};
@@ -23,7 +23,7 @@ std::vector<Phase> phases_of(const GroupShape& shape) {
     return phases;
 }
 
-std::vector<Transfer> transfers_of(const GroupShape& shape) {
+std::vector<Transfer> double_tree_transfers(const GroupShape& shape) {
     const std::uint32_t m = shape.in_first(), nodes = shape.blocks_of_first();
     std::vector<Transfer> transfers;
     const auto chain = [&](std::uint32_t from, std::uint32_t to, bool reduce) {
@@ -48,8 +48,8 @@ extern const Algorithm tree_all_reduce{
     .name = "tree",
     .op = Collective::all_reduce,
     .chunks = [](const GroupShape&) { return std::uint32_t{2}; },
-    .phases = phases_of,
-    .transfers = transfers_of,
+    .phases = double_tree_phases,
+    .transfers = double_tree_transfers,
     .order = Order::trees,
 };
 

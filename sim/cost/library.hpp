@@ -14,10 +14,10 @@
 
 namespace weft {
 
-// How MPI libraries choose an algorithm: by a list of conditions, of which the first that holds decides.
 // Whether a row that names `ops` is for a collective; one that names none is for all.
 bool serves(const std::vector<Collective>& ops, Collective op);
 
+// How MPI libraries choose an algorithm: by a list of conditions, of which the first that holds decides.
 struct Decision {
     enum class Where : std::uint8_t { anywhere, in_node, across };
 
@@ -34,6 +34,14 @@ struct Decision {
     bool operator==(const Decision&) const = default;
 };
 
+// A constant of groups on one or two nodes, and on more.
+template <class T>
+struct ByNodes {
+    T few{}, many{};
+    const T& of(std::uint32_t nodes) const { return nodes <= 2 ? few : many; }
+    bool operator==(const ByNodes&) const = default;
+};
+
 // How a library chooses. MPI libraries decide by conditions (Decision). RCCL and NCCL choose an algorithm and a
 // protocol by a time that they predict from tables of constants (src/graph/tuning.cc of both). The tables were tuned to
 // choose well, not to predict well: what a choice really takes is the library's ProtocolCost.
@@ -46,14 +54,6 @@ struct Decision {
 //   PAT           n in_node + floor(log2 N) across
 //   bandwidth     min(bus x ratio, most, channel x channels) x correction(floor(log2(bytes / 64)))
 //                 x n / s for a ring and NVLS, 1/2 for a tree; for NVLS on one node x (n - 1) / n besides
-// A constant of groups on one or two nodes, and on more.
-template <class T>
-struct ByNodes {
-    T few{}, many{};
-    const T& of(std::uint32_t nodes) const { return nodes <= 2 ? few : many; }
-    bool operator==(const ByNodes&) const = default;
-};
-
 struct TunerRow {
     static constexpr BytesPerSecond unlimited{std::numeric_limits<double>::infinity()};
 

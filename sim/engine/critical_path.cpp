@@ -1,16 +1,11 @@
 #include "sim/engine/critical_path.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "sim/base/check.hpp"
 
 namespace weft {
-namespace {
-
-constexpr OpId no_op{std::numeric_limits<std::uint32_t>::max()};
-
-}  // namespace
+namespace {}  // namespace
 
 CriticalPath::CriticalPath(const Program& program, const Timeline& timeline)
     : program_(program), timeline_(timeline), parties_(program), start_(program.ops.size() + 1, 0) {

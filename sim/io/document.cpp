@@ -6,8 +6,8 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/document_state.hpp"
+#include "sim/io/files.hpp"
 #include "sim/io/reading_record.hpp"
-#include "sim/io/text_file.hpp"
 
 namespace weft {
 namespace {

@@ -8,6 +8,7 @@
 //   document.check();
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/enumerators.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/io/diagnostics.hpp"
 
@@ -95,6 +97,14 @@ class Field {
     std::string choice(std::string_view key, std::initializer_list<std::string> allowed,
                        std::optional<std::string_view> otherwise = {}) {
         return choice(key, std::span(allowed.begin(), allowed.size()), otherwise);
+    }
+    // One of the enumerators, by its name.
+    template <class Enum>
+    Enum enumerator(std::string_view key, Enum otherwise) {
+        constexpr auto names = enumerator_names<Enum>();
+        const std::vector<std::string> known(names.begin(), std::find(names.begin(), names.end(), ""));
+        const std::string name = choice(key, known, enumerator_name(otherwise));
+        return static_cast<Enum>(std::find(names.begin(), names.end(), name) - names.begin());
     }
     std::uint32_t count(std::string_view key,
                         std::optional<std::uint32_t> otherwise = {});  // >= 1 (1e3 and 1000.0, too)

@@ -5,17 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/io/values.hpp"
 
 namespace weft {
 namespace {
-
-using nlohmann::json;
-
-std::string json_text(std::string_view text) { return json(text).dump(-1, ' ', false, json::error_handler_t::replace); }
 
 // "config.json:12 hidden_size"; a comment ends with its line, so nothing else may end it.
 std::string comment(const Origin& origin) {
@@ -39,7 +35,7 @@ struct Lines {
 };
 
 // The texts with their comments in one column, where that is not far to the right.
-std::string joined(const Lines& lines) {
+std::string commented(const Lines& lines) {
     constexpr std::size_t furthest = 56;
     std::size_t column = 0;
     for (const std::string& text : lines.texts) {
@@ -134,11 +130,11 @@ std::string Draft::json() const {
     return text + "}";
 }
 
-std::string Draft::text() const { return joined(DraftWriter::lines(*this)); }
+std::string Draft::text() const { return commented(DraftWriter::lines(*this)); }
 
 Document Draft::document(std::string name) const {
     Lines lines = DraftWriter::lines(*this);
-    Document document = Document::parse(std::move(name), joined(lines));
+    Document document = Document::parse(std::move(name), commented(lines));
     document.made_from(std::move(lines.origins));
     return document;
 }

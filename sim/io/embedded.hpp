@@ -12,6 +12,8 @@ struct File {
     std::string_view text;
 };
 
+std::string_view text_of(std::span<const File> files, std::string_view name);  // LogicError if none is called so
+
 std::span<const File> catalog();             // models/catalog
 std::span<const File> devices();             // models/devices
 std::span<const File> model_keys();          // models/*/keys.json

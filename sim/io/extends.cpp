@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "sim/base/parse_as.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/document_state.hpp"
 #include "sim/io/shipped.hpp"
@@ -43,13 +43,12 @@ std::string take_step(std::string_view& path, std::size_t length) {
 }
 
 std::size_t element_row(const Value& list, const std::string& step) {
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
-    if (error != std::errc() || end != step.data() + step.size() || index >= list.members.size()) {
+    const auto index = parse_as<std::size_t>(step);
+    if (!index || *index >= list.members.size()) {
         refuse_path(list.path,
                     "has no element \"" + step + "\": it is a list of " + std::to_string(list.members.size()));
     }
-    return list.members[index].value;
+    return list.members[*index].value;
 }
 
 // The row of a member, added as null if the object lacks it.
@@ -298,6 +297,12 @@ struct Extension {
 std::optional<std::string> extend(Field object, const FindBase& find) {
     std::vector<std::string> chain;
     return Extension{std::move(object), find, chain}.apply();
+}
+
+NamedDocument open_extended(std::span<const embedded::File> files, std::string_view kind, std::string_view name) {
+    NamedDocument file = open_shipped(files, kind, name);
+    extend(file.document.root(), [&](const std::string& base) { return open_shipped(files, kind, base).document; });
+    return file;
 }
 
 std::string changed_name(std::string_view base) { return std::string(base) + ", changed"; }

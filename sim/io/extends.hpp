@@ -9,10 +9,12 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "sim/io/document.hpp"
+#include "sim/io/shipped.hpp"
 
 namespace weft {
 
@@ -22,6 +24,9 @@ using FindBase = std::function<Document(const std::string& name)>;
 // Where `object` extends something, it becomes the whole. Gives the name of what it extends, without folder and ending;
 // nothing where it extends nothing, or that cannot be had: the mistake is recorded at the "extends" then.
 std::optional<std::string> extend(Field object, const FindBase& find);
+
+// A shipped file or a path, whole (sim/io/shipped). What it extends is one of them, too.
+NamedDocument open_extended(std::span<const embedded::File> files, std::string_view kind, std::string_view name);
 
 // What is called `base` and was changed.
 std::string changed_name(std::string_view base);

@@ -7,6 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/base/check.hpp"
+
 namespace weft {
 namespace {
 
@@ -68,6 +70,12 @@ std::vector<std::string> other_names(const embedded::File& file) {
 }
 
 }  // namespace
+
+std::string_view embedded::text_of(std::span<const File> files, std::string_view name) {
+    const auto file = std::ranges::find(files, name, &File::name);
+    WEFT_CHECK(file != files.end(), "no file is called " + std::string(name));
+    return file->text;
+}
 
 bool may_have_owner(std::string_view name) {
     const bool is_place = name.empty() || name.front() == '.' || name.front() == '/' || name.front() == '~';

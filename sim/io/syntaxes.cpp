@@ -7,7 +7,6 @@
 #include <yaml-cpp/yaml.h>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <pugixml.hpp>
@@ -18,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/parse_as.hpp"
 #include "sim/io/values.hpp"
 
 namespace weft {
@@ -38,10 +38,8 @@ std::optional<double> as_number(std::string_view word) {
     if (word.empty() || word.find_first_not_of("0123456789.eE+-_") != std::string_view::npos) return std::nullopt;
     std::string digits(word);
     std::erase(digits, '_');
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) return std::nullopt;
-    return value;
+    const std::optional<double> value = parse_as<double>(digits);
+    return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 // What an unquoted word stands for, as Python and YAML read it: true, false, null, a number, or else a text.

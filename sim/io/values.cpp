@@ -88,10 +88,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string json_text(std::string_view text) {
-    return ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
 // Cuts to at most `length` bytes, at the boundary of a character.
 std::string cut(std::string text, std::size_t length) {
     if (text.size() <= length) return text;
@@ -191,6 +187,10 @@ ParsedValues parse_values(std::string_view text, std::string path, std::size_t f
     constexpr auto format = ordered_json::input_format_t::json;
     ordered_json::sax_parse(text.begin(), text.end(), &events, format, /*strict=*/true, /*ignore_comments=*/true);
     return std::move(table).result();
+}
+
+std::string json_text(std::string_view text) {
+    return ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 std::string to_json(const std::vector<Value>& values, std::size_t row) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t tightest_compared = 8;
 
-std::uint64_t fingerprint(BytesPerSecond capacity, std::span<const Crossing> crossings) {
+std::uint64_t fingerprint_of(BytesPerSecond capacity, std::span<const Crossing> crossings) {
     Fingerprint print;
     print.add(capacity.value);
     for (const Crossing& crossing : crossings) print.add(std::uint64_t{index(crossing.pattern)}).add(crossing.load);
@@ -72,7 +72,7 @@ std::vector<Constraint> find_constraints(const Topology& topology, const LinkPat
                    std::ranges::equal(constraints[id].crossings, crossings);
         };
         if (std::ranges::any_of(recent, is_known)) continue;
-        const std::uint64_t print = fingerprint(capacity, crossings);
+        const std::uint64_t print = fingerprint_of(capacity, crossings);
         const auto [first, last] = by_fingerprint.equal_range(print);
         const auto known = std::find_if(first, last, [&](const auto& entry) { return is_known(entry.second); });
         recent[oldest++ % recent.size()] =

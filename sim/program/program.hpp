@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "sim/network/network_model.hpp"
 
 namespace weft {
+
+inline constexpr OpId no_op{std::numeric_limits<std::uint32_t>::max()};
 
 // Computation that takes another time whenever it runs: kernels take 1 + x times as long, x uniform from 0 to below 2
 // `spread`: `spread` is the mean lengthening. Uniform claims nothing about a machine but mean and bound, and has closed

@@ -12,8 +12,6 @@
 namespace weft {
 namespace {
 
-constexpr OpId no_op{std::numeric_limits<std::uint32_t>::max()};
-
 // How far collect_predecessors looks for what is implied. Calls of one kind are mostly closer to one another.
 constexpr int most_steps = 32;
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "topologies/measurements/csv_table.hpp"
+#include "topologies/measurements/lines.hpp"
 
 namespace weft {
 namespace {

@@ -8,9 +8,8 @@
 #include <filesystem>
 #include <span>
 
-#include "sim/io/atomic_file.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "sim/io/text_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/calibrate/copies.hpp"
 #include "tools/calibrate/device_fit.hpp"
 #include "tools/collective/options.hpp"

@@ -4,10 +4,10 @@
 #include <boost/program_options/errors.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "sim/base/parse_as.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/options.hpp"
 #include "tools/parallel.hpp"
@@ -24,10 +24,8 @@ constexpr double largest = 9007199254740992.0;  // 2^53: beyond, doubles are no 
 }
 
 std::optional<double> parse_number(std::string_view text) {
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-    return value;
+    const auto value = parse_as<double>(text);
+    return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 Bytes parse_size(std::string_view text, std::string_view whole, std::string_view option) {
@@ -91,9 +89,7 @@ Collective read_op(const std::string& text) {
 }
 
 std::uint32_t read_rank(std::string_view text, std::uint32_t ranks) {
-    std::uint32_t rank = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-    if (error == std::errc{} && end == text.data() + text.size() && rank < ranks) return rank;
+    if (const auto rank = parse_as<std::uint32_t>(text); rank && *rank < ranks) return *rank;
     throw po::error(fmt::format("--order: expected ranks from 0 to {} as in 0,2-5,1; got \"{}\"", ranks - 1, text));
 }
 
@@ -212,10 +208,8 @@ JitterTerms jitter_option(const po::variables_map& arguments, bool hashes) {
                       .seed = count_option(arguments, {.name = "seed", .least = 0}).value_or(0),
                       .jobs = count_option(arguments, jobs_option).value_or(all_threads())};
     if (text.empty()) return terms;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), terms.deviation);
-    if (error == std::errc{} && end == text.data() + text.size() && terms.deviation >= 0.0 && terms.deviation <= 1.0) {
-        return terms;
-    }
+    terms.deviation = parse_as<double>(text).value_or(-1.0);
+    if (terms.deviation >= 0.0 && terms.deviation <= 1.0) return terms;
     throw po::error(fmt::format("--jitter: expected a number from 0 to 1, got \"{}\"", text));
 }
 

@@ -179,8 +179,8 @@ namespace {
 
 class NoSink final : public ExchangeSink {
   public:
-    void add(LinkId /*link*/, ExchangeRoute /*way*/, double /*messages*/, std::uint32_t /*parts*/) override {}
-    void reach(ExchangeRoute /*way*/, Seconds /*latency*/) override {}
+    void add(LinkId /*link*/, ExchangeRoute /*kind*/, double /*messages*/, std::uint32_t /*parts*/) override {}
+    void reach(ExchangeRoute /*kind*/, Seconds /*latency*/) override {}
 };
 
 bool counts_exchanges(const Topology& topology) {

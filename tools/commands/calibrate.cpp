@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/calibrate/copies.hpp"
 #include "tools/calibrate/rows.hpp"
 #include "tools/collective/options.hpp"

@@ -9,8 +9,8 @@
 
 #include "sim/base/check.hpp"
 #include "sim/io/embedded.hpp"
+#include "sim/io/files.hpp"
 #include "sim/io/shipped.hpp"
-#include "sim/io/text_file.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
 #include "tools/job_options.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/collective/comparison.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/command.hpp"
@@ -44,8 +44,8 @@ std::vector<CollectiveMeasurement> measurements(const po::variables_map& argumen
     return rows;
 }
 
-std::string text_of(const po::variables_map& arguments, const CollectiveRequest& request,
-                    const std::vector<CollectiveRow>& rows, const std::optional<Comparison>& comparison) {
+std::string report_of(const po::variables_map& arguments, const CollectiveRequest& request,
+                      const std::vector<CollectiveRow>& rows, const std::optional<Comparison>& comparison) {
     if (given(arguments, "json")) return collective_json(request, rows, comparison);
     if (given(arguments, "csv")) return collective_csv(rows);
     std::string text =
@@ -89,7 +89,7 @@ Exit run_collective(const po::variables_map& arguments) {
     const std::vector<CollectiveRow> rows = predict(request, links.empty() ? TrafficListener{} : write_to(file, links));
     if (file) file->commit();
     const auto comparison = measured.empty() ? std::nullopt : std::optional(compare(measured, rows));
-    fmt::print("{}", text_of(arguments, request, rows, comparison));
+    fmt::print("{}", report_of(arguments, request, rows, comparison));
     if (arguments.count("plot") > 0) {
         write_file_atomically(arguments["plot"].as<std::string>(),
                               chart_svg(collective_chart(request, rows, comparison)));

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/explain/job_comparison.hpp"
 #include "tools/job_options.hpp"

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/explain/job_explanation.hpp"
 #include "tools/job_options.hpp"

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/manual/completions.hpp"
 #include "tools/manual/man_pages.hpp"

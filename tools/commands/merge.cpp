@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
 #include "tools/output/result_file.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/job_options.hpp"
 #include "tools/options.hpp"

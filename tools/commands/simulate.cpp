@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/base/parse_as.hpp"
+#include "sim/io/files.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
 #include "tools/job_options.hpp"
@@ -41,13 +41,9 @@ std::vector<std::uint32_t> stages_option(const po::variables_map& arguments, std
     if (!arguments.count("stages")) return {};
     const std::string& text = arguments["stages"].as<std::string>();
     const auto number = [&](std::string_view part) {
-        std::uint32_t value = 0;
-        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-        if (error != std::errc() || end != part.data() + part.size() || value >= count) {
-            throw po::error(
-                fmt::format("--stages: expected numbers from 0 to {} such as 0,4-6, got \"{}\"", count - 1, text));
-        }
-        return value;
+        if (const auto value = parse_as<std::uint32_t>(part); value && *value < count) return *value;
+        throw po::error(
+            fmt::format("--stages: expected numbers from 0 to {} such as 0,4-6, got \"{}\"", count - 1, text));
     };
     std::set<std::uint32_t> stages;
     std::vector<std::string> parts;

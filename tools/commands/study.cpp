@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
 #include "tools/output/chart.hpp"

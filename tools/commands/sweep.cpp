@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/interruption.hpp"
 #include "tools/job_options.hpp"

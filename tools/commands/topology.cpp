@@ -1,10 +1,10 @@
 // `weft topology MACHINE`: what a machine is made of, and how its parts reach one another.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdio>
 #include <string>
 
+#include "sim/base/parse_as.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
 #include "tools/output/topology_facts.hpp"
@@ -22,13 +22,8 @@ std::uint32_t nodes_asked(const po::variables_map& arguments, const MachineInfo&
 }
 
 RankId read_rank(std::string_view text, std::uint32_t ranks) {
-    std::uint32_t rank = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-    if (error != std::errc{} || end != text.data() + text.size() || rank >= ranks) {
-        throw po::error(
-            fmt::format("--route: expected two ranks from 0 to {}, as in 0,9; got \"{}\"", ranks - 1, text));
-    }
-    return RankId(rank);
+    if (const auto rank = parse_as<std::uint32_t>(text); rank && *rank < ranks) return RankId(*rank);
+    throw po::error(fmt::format("--route: expected two ranks from 0 to {}, as in 0,9; got \"{}\"", ranks - 1, text));
 }
 
 RouteFacts route_asked(std::string_view pair, const Topology& topology) {

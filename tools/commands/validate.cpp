@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <optional>
 
-#include "sim/io/atomic_file.hpp"
 #include "sim/io/diagnostics.hpp"
+#include "sim/io/files.hpp"
 #include "tools/calibrate/device_fit.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"

@@ -71,7 +71,7 @@ void check_options(const po::variables_map& arguments, const std::string& view) 
     count_option(arguments, {"steps"});  // refuses before anything runs
 }
 
-std::string text_of(const po::variables_map& arguments, const std::string& view) {
+std::string view_of(const po::variables_map& arguments, const std::string& view) {
     const Study study = job_study(arguments, view == "paper" ? Purpose::equations : Purpose::simulation);
     if (view == "paper") return table_text(study, paper_volume(study.job), arguments);
     const RankId rank = chosen_rank(arguments, study.job);
@@ -87,7 +87,7 @@ std::string text_of(const po::variables_map& arguments, const std::string& view)
 Exit run_volume(const po::variables_map& arguments) {
     const std::string& view = arguments["view"].as<std::string>();
     check_options(arguments, view);
-    fmt::print("{}", text_of(arguments, view));
+    fmt::print("{}", view_of(arguments, view));
     return Exit::ok;
 }
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 
 namespace weft {
 

@@ -38,10 +38,8 @@ Json biases_json(const Biases& biases) {
     if (biases == Biases(true)) return true;
     if (biases == Biases(false)) return false;
     Json names = Json::array();
-    for (const auto& [name, has] :
-         {std::pair{"qkv", biases.qkv}, std::pair{"projection", biases.projection}, std::pair{"mlp", biases.mlp},
-          std::pair{"experts", biases.experts}, std::pair{"router", biases.router}, std::pair{"head", biases.head}}) {
-        if (has) names.push_back(name);
+    for (const auto& [name, map] : bias_maps) {
+        if (biases.*map) names.push_back(name);
     }
     return names;
 }

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/output/sqlite_file.hpp"
 #include "tools/version.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/output/chrome_trace.hpp"
 #include "tools/output/timeline_svg.hpp"
 #include "workloads/report/simulation.hpp"

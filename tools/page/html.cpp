@@ -25,12 +25,6 @@ void add_heading(HtmlText& html, const HtmlColumn& column, HtmlOrder order) {
     }
 }
 
-std::string_view text_of(std::span<const embedded::File> files, std::string_view name) {
-    const auto file = std::ranges::find(files, name, &embedded::File::name);
-    WEFT_CHECK(file != files.end(), "no file of a page is called " + std::string(name));
-    return file->text;
-}
-
 // Inside a script element "<" could end it ("</script>") or open a comment that does; in JSON it occurs in strings
 // only.
 std::string script_safe(std::string_view json) {
@@ -50,7 +44,7 @@ std::string script_safe(std::string_view json) {
 std::string own_script(const Page& page) {
     std::string script = "(() => {\n'use strict';\n";
     if (!page.data.empty()) script += "const data = JSON.parse(document.getElementById('data').textContent);\n";
-    for (const std::string_view name : page.scripts) script += text_of(embedded::page_scripts(), name);
+    for (const std::string_view name : page.scripts) script += embedded::text_of(embedded::page_scripts(), name);
     return script + "})();\n";
 }
 
@@ -58,7 +52,7 @@ std::string footer(const Page& page) {
     std::string out = fmt::format("<footer><p>weft {}</p>", version);
     if (page.charts == ChartLibrary::embedded) {
         out += fmt::format("<details><summary>Charts are drawn by uPlot; its licence</summary><pre>{}</pre></details>",
-                           xml_escaped(text_of(embedded::chart_licenses(), "uplot")));
+                           xml_escaped(embedded::text_of(embedded::chart_licenses(), "uplot")));
     }
     return out + "</footer>\n";
 }
@@ -124,19 +118,19 @@ std::string html_details(std::string_view summary, std::string_view html) {
 
 std::string html_page(const Page& page) {
     const bool charts = page.charts == ChartLibrary::embedded;
-    std::string styles(text_of(embedded::page_styles(), "page"));
-    for (const std::string_view name : page.styles) styles += text_of(embedded::page_styles(), name);
+    std::string styles(embedded::text_of(embedded::page_styles(), "page"));
+    for (const std::string_view name : page.styles) styles += embedded::text_of(embedded::page_styles(), name);
     std::string out = fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n"
         "<link rel=\"icon\" href=\"data:,\">\n<style>{1}\n{2}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n{3}{4}"
         "</main>\n",
-        xml_escaped(page.title), charts ? text_of(embedded::chart_styles(), "uplot") : std::string_view(), styles,
-        page.body, footer(page));
+        xml_escaped(page.title), charts ? embedded::text_of(embedded::chart_styles(), "uplot") : std::string_view(),
+        styles, page.body, footer(page));
     if (!page.data.empty()) {
         out += "<script type=\"application/json\" id=\"data\">" + script_safe(page.data) + "</script>\n";
     }
-    if (charts) out += fmt::format("<script>{}</script>\n", text_of(embedded::chart_scripts(), "uplot"));
+    if (charts) out += fmt::format("<script>{}</script>\n", embedded::text_of(embedded::chart_scripts(), "uplot"));
     return out + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", own_script(page));
 }
 

@@ -44,7 +44,7 @@ std::vector<Block> blocks_of(const std::vector<Candidate>& candidates) {
     return blocks;
 }
 
-std::uint32_t number_of(const JobError& error, std::vector<JobError>& known) {
+std::uint32_t refusal_number(const JobError& error, std::vector<JobError>& known) {
     const auto same = [&](const JobError& other) { return other.key == error.key && other.message == error.message; };
     const auto number = static_cast<std::uint32_t>(std::ranges::find_if(known, same) - known.begin());
     if (number == known.size()) known.push_back(error);
@@ -60,7 +60,7 @@ void screen(PlanResult& result, Block& block, Workbench& bench) {
         const std::vector<JobError> errors = objections(screen.job(), space.machine(), result.searched);
         if (!errors.empty()) {
             one.verdict = Verdict::refused;
-            one.refusal = number_of(errors.front(), block.refusals);
+            one.refusal = refusal_number(errors.front(), block.refusals);
             continue;
         }
         const MemoryVerdict memory = screen.memory();
@@ -72,7 +72,7 @@ void screen(PlanResult& result, Block& block, Workbench& bench) {
             one.estimate = screen.estimate();
         } catch (const RangeError& error) {  // a call that the library cannot run
             one.verdict = Verdict::refused;
-            one.refusal = number_of({.key = "library", .message = error.what()}, block.refusals);
+            one.refusal = refusal_number({.key = "library", .message = error.what()}, block.refusals);
         }
     }
 }

@@ -22,7 +22,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 
-std::string text_of(beast::string_view text) { return {text.data(), text.size()}; }
+std::string copied(beast::string_view text) { return {text.data(), text.size()}; }
 
 HttpResponse plain_refusal(unsigned status, std::string why) {
     return refusal({.status = status, .error = std::move(why)}, "");
@@ -113,14 +113,14 @@ class Session : public std::enable_shared_from_this<Session> {
         is_head_ = read.method() == http::verb::head;
         if (welcome_ == Welcome::too_many) return refuse_for_now("too many connections");
         left_ = std::stop_source();
-        HttpRequest request{.method = text_of(read.method_string()),
-                            .target = text_of(read.target()),
+        HttpRequest request{.method = copied(read.method_string()),
+                            .target = copied(read.target()),
                             .body = std::move(read.body()),
-                            .host = read.count(http::field::host) == 1 ? text_of(read[http::field::host]) : "",
-                            .origin = text_of(read[http::field::origin]),
-                            .fetch_site = text_of(read["Sec-Fetch-Site"]),
-                            .fetch_mode = text_of(read["Sec-Fetch-Mode"]),
-                            .accept = text_of(read[http::field::accept]),
+                            .host = read.count(http::field::host) == 1 ? copied(read[http::field::host]) : "",
+                            .origin = copied(read[http::field::origin]),
+                            .fetch_site = copied(read["Sec-Fetch-Site"]),
+                            .fetch_mode = copied(read["Sec-Fetch-Mode"]),
+                            .accept = copied(read[http::field::accept]),
                             .left = left_.get_token()};
         Workers& workers =
             work_of(request.target) == AnswerWork::many_simulations ? serving_.searches : serving_.simulations;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/parse_as.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/sweep/grid.hpp"
 
@@ -95,7 +95,7 @@ std::string shown(const ResultCell& cell) {
     return number != nullptr && !std::isfinite(*number) ? fmt::to_string(*number) : cell_json(cell);
 }
 
-double number_of(const Expression& part, const ResultCell& value) {
+double number_in(const Expression& part, const ResultCell& value) {
     if (const std::optional<double> number = as_number(value)) return *number;
     refuse(part.column, fmt::format("expected a number, got {}", shown(value)));
 }
@@ -146,7 +146,7 @@ ResultCell applied(const Operator& op, std::size_t column, const Expression& lef
         }
         return (a == b) == (op.word == "==");
     }
-    const double x = number_of(left, a), y = number_of(right, b);
+    const double x = number_in(left, a), y = number_in(right, b);
     if (op.compares != nullptr) return op.compares(x, y);
     if ((op.word == "/" || op.word == "%") && y == 0) refuse(column, "division by zero");
     return op.computes(x, y);
@@ -221,7 +221,7 @@ class Parser {
         const std::size_t column = token().column;
         if (is_word("-")) {
             take();
-            return {column, [inner = operand()](Values values) { return -number_of(inner, inner.value(values)); }};
+            return {column, [inner = operand()](Values values) { return -number_in(inner, inner.value(values)); }};
         }
         if (is_word("(")) {
             take();
@@ -239,11 +239,8 @@ class Parser {
     }
 
     static double number(const Token& word) {
-        double value = 0;
-        const char* const end = word.text.data() + word.text.size();
-        const auto [stop, error] = std::from_chars(word.text.data(), end, value);
-        if (error != std::errc() || stop != end) refuse(word.column, fmt::format("\"{}\" is no number", word.text));
-        return value;
+        if (const auto value = parse_as<double>(word.text)) return *value;
+        refuse(word.column, fmt::format("\"{}\" is no number", word.text));
     }
 
     Expression key() {

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <stdexcept>
 
+#include "sim/base/parse_as.hpp"
 #include "sim/io/document.hpp"
-#include "sim/io/text_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/digest.hpp"
 #include "tools/job_options.hpp"
 #include "tools/options.hpp"
@@ -21,11 +21,6 @@
 
 namespace weft {
 namespace {
-
-bool read_whole(std::string_view text, std::uint32_t& number) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size();
-}
 
 std::vector<ResultCell> cells_of(const std::vector<std::string>& values) {
     std::vector<ResultCell> cells;
@@ -109,12 +104,11 @@ void append(std::vector<Variation>& variations, const Texts& written, std::strin
 
 SweepShard parse_shard(std::string_view text) {
     const std::size_t slash = text.find('/');
-    SweepShard shard;
-    if (slash == std::string_view::npos || !read_whole(text.substr(0, slash), shard.number) ||
-        !read_whole(text.substr(slash + 1), shard.of) || shard.number < 1 || shard.number > shard.of) {
-        throw std::invalid_argument(fmt::format("expected I/N with I from 1 to N, got \"{}\"", text));
-    }
-    return shard;
+    const std::size_t after = slash == text.npos ? text.size() : slash + 1;
+    const auto number = parse_as<std::uint32_t>(text.substr(0, slash)),
+               of = parse_as<std::uint32_t>(text.substr(after));
+    if (number && of && *number >= 1 && *number <= *of) return {.number = *number, .of = *of};
+    throw std::invalid_argument(fmt::format("expected I/N with I from 1 to N, got \"{}\"", text));
 }
 
 std::vector<std::size_t> points_of(const SweepRequest& request) {

@@ -8,7 +8,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "sim/io/text_file.hpp"
+#include "sim/io/files.hpp"
 
 namespace weft {
 namespace {

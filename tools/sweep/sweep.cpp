@@ -14,8 +14,8 @@
 #include <system_error>
 #include <utility>
 
-#include "sim/io/atomic_file.hpp"
 #include "sim/io/embedded.hpp"
+#include "sim/io/files.hpp"
 #include "tools/sweep/points.hpp"
 
 namespace weft {

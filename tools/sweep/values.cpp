@@ -129,7 +129,7 @@ double number_at(const Range& range, std::size_t i) {
     return (range.operation == '+' ? first + steps * step : first - steps * step) / scale;
 }
 
-std::string text_of(double value) {
+std::string decimal_text(double value) {
     if (value == std::trunc(value)) return fmt::to_string(static_cast<std::int64_t>(value));
     return fmt::to_string(value);
 }
@@ -210,7 +210,7 @@ std::optional<std::vector<std::string>> parse_range(std::string_view text, std::
     for (double number = range.first.value; grows(range) ? number <= range.last.value : number >= range.last.value;
          number = number_at(range, numbers.size())) {
         if (numbers.size() == most) refuse(text, fmt::format("it has more than {} numbers", most));
-        numbers.push_back(text_of(number));
+        numbers.push_back(decimal_text(number));
     }
     return numbers;
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -13,9 +12,10 @@
 #include <utility>
 
 #include "sim/base/hash.hpp"
+#include "sim/base/parse_as.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/units.hpp"
-#include "topologies/measurements/csv_table.hpp"
+#include "topologies/measurements/lines.hpp"
 
 namespace weft {
 namespace {
@@ -63,11 +63,10 @@ class Pairs {
 };
 
 // What stands after the colon.
-std::uint64_t number_of(std::string_view pattern, std::string_view text, std::uint64_t least, std::uint64_t most) {
-    std::uint64_t number = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool read = code == std::errc{} && end == text.data() + text.size();
-    if (read && number >= least && number <= most) return number;
+std::uint64_t number_after_colon(std::string_view pattern, std::string_view text, std::uint64_t least,
+                                 std::uint64_t most) {
+    const auto number = parse_as<std::uint64_t>(text);
+    if (number && *number >= least && *number <= most) return *number;
     throw error(
         fmt::format("{}: expected a number from {} to {} after the colon, got \"{}\"", pattern, least, most, text));
 }
@@ -192,7 +191,7 @@ std::vector<RankMessage> traffic_pattern(std::string_view text, std::uint32_t ra
     }
     if (ranks < 2) throw error(fmt::format("{}: expected at least 2 ranks, got {}", name, ranks));
     const auto number = [&](std::uint64_t otherwise, std::uint64_t least, std::uint64_t most) {
-        return has_number ? number_of(name, text.substr(colon + 1), least, most) : otherwise;
+        return has_number ? number_after_colon(name, text.substr(colon + 1), least, most) : otherwise;
     };
     Pairs pairs(ranks, size);
     if (name == "shift") {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "sim/io/text_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/options.hpp"
 #include "tools/output/topology_facts.hpp"

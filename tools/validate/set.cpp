@@ -8,10 +8,10 @@
 #include <map>
 #include <utility>
 
+#include "sim/io/files.hpp"
 #include "sim/io/shipped.hpp"
-#include "sim/io/text_file.hpp"
 #include "tools/validate/quantity.hpp"
-#include "topologies/measurements/csv_table.hpp"
+#include "topologies/measurements/lines.hpp"
 
 namespace weft {
 namespace {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t most_accelerators = 1024;  // of a node: each has links of its own
 
-NodePlan read(Field block, const LinkClasses& classes) {
+NodePlan read_crossbar(Field block, const LinkClasses& classes) {
     block.text("source", "");
     NodePlan plan;
     plan.accelerators = block.count("accelerators");
@@ -41,6 +41,6 @@ NodePlan read(Field block, const LinkClasses& classes) {
 
 }  // namespace
 
-extern const BlockKind crossbar{.name = "crossbar", .read_node = read};
+extern const BlockKind crossbar{.name = "crossbar", .read_node = read_crossbar};
 
 }  // namespace weft::blocks

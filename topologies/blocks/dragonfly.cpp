@@ -40,7 +40,7 @@ namespace {
 
 constexpr std::uint32_t most_inside = 10;  // detours between two switches of a group
 
-struct Shape {
+struct DragonflyShape {
     std::uint32_t nodes_per_group, switches_per_group;
     std::uint32_t nodes_per_chassis, switches_per_chassis;
     std::uint32_t global_links;
@@ -50,7 +50,7 @@ struct Shape {
 
 class Dragonfly final : public Network {
   public:
-    Dragonfly(const Shape& shape, std::uint32_t nodes, std::uint32_t all_groups)
+    Dragonfly(const DragonflyShape& shape, std::uint32_t nodes, std::uint32_t all_groups)
         : shape_(shape), groups_(nodes <= shape.nodes_per_group ? 1 : all_groups) {}
 
     std::unique_ptr<const Network> first(std::uint32_t nodes) const override {
@@ -217,11 +217,11 @@ class Dragonfly final : public Network {
     }
     std::uint32_t as_high(Port port) const { return port.node / shape_.global_links % shape_.global_links; }
 
-    Shape shape_;
+    DragonflyShape shape_;
     std::uint32_t groups_;  // one, or all of the machine
 };
 
-void check_shape(Field& block, const Shape& shape, std::uint32_t groups, NetworkSize size) {
+void check_dragonfly(Field& block, const DragonflyShape& shape, std::uint32_t groups, NetworkSize size) {
     const std::uint32_t chassis = divide_up(shape.nodes_per_group, shape.nodes_per_chassis);
     if (std::uint64_t{chassis} * shape.switches_per_chassis > shape.switches_per_group) {
         block.error("switches_per_group",
@@ -241,25 +241,25 @@ void check_shape(Field& block, const Shape& shape, std::uint32_t groups, Network
     }
 }
 
-std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
+std::unique_ptr<const Network> read_dragonfly(Field block, const LinkClasses& classes, NetworkSize size) {
     block.text("source", "");
-    const Shape shape{.nodes_per_group = block.count("nodes_per_group"),
-                      .switches_per_group = block.count("switches_per_group"),
-                      .nodes_per_chassis = block.count("nodes_per_chassis"),
-                      .switches_per_chassis = block.count("switches_per_chassis"),
-                      .global_links = block.count("global_links"),
-                      .nics_per_node = size.nics_per_node,
-                      .port = classes.read(block, "port"),
-                      .local = classes.read(block, "local"),
-                      .global = classes.read(block, "global")};
+    const DragonflyShape shape{.nodes_per_group = block.count("nodes_per_group"),
+                               .switches_per_group = block.count("switches_per_group"),
+                               .nodes_per_chassis = block.count("nodes_per_chassis"),
+                               .switches_per_chassis = block.count("switches_per_chassis"),
+                               .global_links = block.count("global_links"),
+                               .nics_per_node = size.nics_per_node,
+                               .port = classes.read(block, "port"),
+                               .local = classes.read(block, "local"),
+                               .global = classes.read(block, "global")};
     const std::uint32_t groups = divide_up(size.nodes, shape.nodes_per_group);
-    check_shape(block, shape, groups, size);
+    check_dragonfly(block, shape, groups, size);
     block.done();
     return std::make_unique<Dragonfly>(shape, size.nodes, groups);
 }
 
 }  // namespace
 
-extern const BlockKind dragonfly{.name = "dragonfly", .read_network = read};
+extern const BlockKind dragonfly{.name = "dragonfly", .read_network = read_dragonfly};
 
 }  // namespace weft::blocks

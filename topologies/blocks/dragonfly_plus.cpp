@@ -38,7 +38,7 @@
 namespace weft::blocks {
 namespace {
 
-struct Shape {
+struct DragonflyPlusShape {
     std::uint32_t nodes_per_group, nodes_per_leaf, rails;
     std::uint32_t spines, cables, global_links;
     std::uint32_t nics_per_node;
@@ -50,7 +50,7 @@ struct Shape {
 
 class DragonflyPlus final : public Network {
   public:
-    DragonflyPlus(const Shape& shape, std::uint32_t nodes, std::uint32_t all_groups)
+    DragonflyPlus(const DragonflyPlusShape& shape, std::uint32_t nodes, std::uint32_t all_groups)
         : shape_(shape),
           groups_(nodes <= shape.nodes_per_group ? 1 : all_groups),
           leaves_(shape.leaves(std::min(nodes, shape.nodes_per_group))) {}
@@ -201,12 +201,12 @@ class DragonflyPlus final : public Network {
         return std::uint64_t{port.node} * shape_.nics_per_rail() + port.nic / shape_.rails;
     }
 
-    Shape shape_;
+    DragonflyPlusShape shape_;
     std::uint32_t groups_;  // one, or all of the machine
     std::uint32_t leaves_;  // of a group
 };
 
-void check_shape(Field& block, const Shape& shape, std::uint32_t groups) {
+void check_dragonfly_plus(Field& block, const DragonflyPlusShape& shape, std::uint32_t groups) {
     const std::uint32_t radix = block.count("radix");
     const auto fits = [&](std::string_view kind, std::uint64_t down, std::uint64_t up) {
         if (down + up > radix) {
@@ -221,29 +221,29 @@ void check_shape(Field& block, const Shape& shape, std::uint32_t groups) {
          (global + shape.spines - 1) / shape.spines);
 }
 
-std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
+std::unique_ptr<const Network> read_dragonfly_plus(Field block, const LinkClasses& classes, NetworkSize size) {
     block.text("source", "");
-    const Shape shape{.nodes_per_group = block.count("nodes_per_group"),
-                      .nodes_per_leaf = block.count("nodes_per_leaf"),
-                      .rails = block.count("rails", 1),
-                      .spines = block.count("spines_per_group"),
-                      .cables = block.count("cables", 1),
-                      .global_links = block.count("global_links"),
-                      .nics_per_node = size.nics_per_node,
-                      .port = classes.read(block, "port"),
-                      .local = classes.read(block, "local"),
-                      .global = classes.read(block, "global")};
+    const DragonflyPlusShape shape{.nodes_per_group = block.count("nodes_per_group"),
+                                   .nodes_per_leaf = block.count("nodes_per_leaf"),
+                                   .rails = block.count("rails", 1),
+                                   .spines = block.count("spines_per_group"),
+                                   .cables = block.count("cables", 1),
+                                   .global_links = block.count("global_links"),
+                                   .nics_per_node = size.nics_per_node,
+                                   .port = classes.read(block, "port"),
+                                   .local = classes.read(block, "local"),
+                                   .global = classes.read(block, "global")};
     if (shape.rails > size.nics_per_node) {
         block.error("rails", fmt::format("{} rails, but a node has {} NICs", shape.rails, size.nics_per_node));
     }
     const std::uint32_t groups = divide_up(size.nodes, shape.nodes_per_group);
-    check_shape(block, shape, groups);
+    check_dragonfly_plus(block, shape, groups);
     block.done();
     return std::make_unique<DragonflyPlus>(shape, size.nodes, groups);
 }
 
 }  // namespace
 
-extern const BlockKind dragonfly_plus{.name = "dragonfly_plus", .read_network = read};
+extern const BlockKind dragonfly_plus{.name = "dragonfly_plus", .read_network = read_dragonfly_plus};
 
 }  // namespace weft::blocks

@@ -176,7 +176,7 @@ void check_size(Field& block, const TreeShape& shape, std::uint32_t nodes) {
 
 // Nodes of one block whose messages keep to the rails that they leave by (PXN) need no switch above the spines of a
 // rail.
-void check_joined(Field& block, const TreeShape& shape, NetworkSize size) {
+void check_one_tree(Field& block, const TreeShape& shape, NetworkSize size) {
     const std::uint32_t units = divide_up(size.nodes, shape.nodes_per_leaf);
     const bool by_rail = shape.order == LeafOrder::rail && !shape.levels.empty();
     const std::uint64_t per_block = by_rail ? std::min(units, shape.levels.front().children) : 1;
@@ -194,7 +194,7 @@ void check_joined(Field& block, const TreeShape& shape, NetworkSize size) {
                                         : ""));
 }
 
-std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
+std::unique_ptr<const Network> read_fat_tree(Field block, const LinkClasses& classes, NetworkSize size) {
     block.text("source", "");
     TreeShape shape;
     shape.nodes_per_leaf = block.count("nodes_per_leaf");
@@ -203,19 +203,18 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
     if (shape.rails > size.nics_per_node) {
         block.error("rails", fmt::format("{} rails, but a node has {} NICs", shape.rails, size.nics_per_node));
     }
-    const std::string order = block.choice("leaf_order", {"unit", "rail"}, "unit");
-    shape.order = order == "rail" ? LeafOrder::rail : LeafOrder::unit;
+    shape.order = block.enumerator("leaf_order", LeafOrder::unit);
     shape.port = classes.read(block, "port");
     shape.levels = read_levels(block, classes, shape, size);
     check_radix(block, shape);
     check_size(block, shape, size.nodes);
-    check_joined(block, shape, size);
+    check_one_tree(block, shape, size);
     block.done();
     return make_fat_tree(std::move(shape), size.nodes);
 }
 
 }  // namespace
 
-extern const BlockKind fat_tree{.name = "fat_tree", .read_network = read};
+extern const BlockKind fat_tree{.name = "fat_tree", .read_network = read_fat_tree};
 
 }  // namespace weft::blocks

@@ -49,7 +49,7 @@ void check_symmetric(Field& block, const Matrix& matrix) {
     }
 }
 
-NodePlan read(Field block, const LinkClasses& classes) {
+NodePlan read_graph(Field block, const LinkClasses& classes) {
     block.text("source", "");
     const std::string family = block.text("link");
     const Matrix matrix = read_matrix(block);
@@ -77,6 +77,6 @@ NodePlan read(Field block, const LinkClasses& classes) {
 
 }  // namespace
 
-extern const BlockKind graph{.name = "graph", .read_node = read};
+extern const BlockKind graph{.name = "graph", .read_node = read_graph};
 
 }  // namespace weft::blocks

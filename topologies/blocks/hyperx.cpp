@@ -33,7 +33,7 @@
 namespace weft::blocks {
 namespace {
 
-constexpr std::uint64_t most_switches = std::uint64_t{1} << 22;
+constexpr std::uint64_t most_hyperx_switches = std::uint64_t{1} << 22;
 constexpr std::size_t most_dimensions = 8;
 
 struct HyperXDimension : LatticeDimension {
@@ -151,15 +151,15 @@ class HyperX final : public Lattice<HyperXDimension> {
     std::uint32_t nodes_per_switch_;
 };
 
-std::vector<HyperXDimension> read_dimensions(Field& block, const LinkClasses& classes, std::uint64_t& switches) {
+std::vector<HyperXDimension> read_hyperx_dimensions(Field& block, const LinkClasses& classes, std::uint64_t& switches) {
     std::vector<HyperXDimension> dimensions;
     for (Field& field : block.list("dimensions")) {
         HyperXDimension& dimension = dimensions.emplace_back();
         dimension.size = field.count("size");
         dimension.cables = field.count("cables", 1);
         dimension.link = classes.read(field, "link");
-        if (switches * dimension.size > most_switches) {
-            field.error("size", fmt::format("more than {} switches in all", most_switches));
+        if (switches * dimension.size > most_hyperx_switches) {
+            field.error("size", fmt::format("more than {} switches in all", most_hyperx_switches));
             dimension.size = 1;
         }
         field.done();
@@ -179,12 +179,12 @@ std::vector<HyperXDimension> read_dimensions(Field& block, const LinkClasses& cl
     return dimensions;
 }
 
-std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
+std::unique_ptr<const Network> read_hyperx(Field block, const LinkClasses& classes, NetworkSize size) {
     block.text("source", "");
     const LinkClassId port = classes.read(block, "port");
     const std::uint32_t nodes_per_switch = block.count("nodes_per_switch");
     std::uint64_t switches = 1;
-    std::vector<HyperXDimension> dimensions = read_dimensions(block, classes, switches);
+    std::vector<HyperXDimension> dimensions = read_hyperx_dimensions(block, classes, switches);
     if (switches * nodes_per_switch < size.nodes) {
         block.error("dimensions", fmt::format("{} switches of {} nodes have no room for {} nodes", switches,
                                               nodes_per_switch, size.nodes));
@@ -201,6 +201,6 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
 
 }  // namespace
 
-extern const BlockKind hyperx{.name = "hyperx", .read_network = read};
+extern const BlockKind hyperx{.name = "hyperx", .read_network = read_hyperx};
 
 }  // namespace weft::blocks

@@ -258,7 +258,7 @@ bool check_joined(Field& block, const ShortestPaths& paths, NetworkSize size) {
     return true;
 }
 
-std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
+std::unique_ptr<const Network> read_switches(Field block, const LinkClasses& classes, NetworkSize size) {
     block.text("source", "");
     Cabling cabling;
     cabling.port = classes.read(block, "port");
@@ -278,6 +278,6 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
 
 }  // namespace
 
-extern const BlockKind switches{.name = "switches", .read_network = read};
+extern const BlockKind switches{.name = "switches", .read_network = read_switches};
 
 }  // namespace weft::blocks

@@ -128,7 +128,7 @@ class Torus final : public Lattice<TorusDimension> {
 constexpr std::uint32_t most_hops = Route::capacity - 8;
 constexpr std::uint64_t most_positions = 1U << 20;
 
-std::vector<TorusDimension> read_dimensions(Field& block) {
+std::vector<TorusDimension> read_torus_dimensions(Field& block) {
     std::vector<TorusDimension> dimensions;
     for (Field& size : block.list("dimensions")) {
         dimensions.emplace_back().size = size.as_whole();
@@ -171,9 +171,9 @@ bool check_dimensions(Field& block, const std::vector<TorusDimension>& dimension
     return false;
 }
 
-std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
+std::unique_ptr<const Network> read_torus(Field block, const LinkClasses& classes, NetworkSize size) {
     block.text("source", "");
-    std::vector<TorusDimension> dimensions = read_dimensions(block);
+    std::vector<TorusDimension> dimensions = read_torus_dimensions(block);
     const LinkClassId port = classes.read(block, "port"), link = classes.read(block, "link");
     const bool sound = check_dimensions(block, dimensions, size);
     block.done();
@@ -182,6 +182,6 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
 
 }  // namespace
 
-extern const BlockKind torus{.name = "torus", .read_network = read};
+extern const BlockKind torus{.name = "torus", .read_network = read_torus};
 
 }  // namespace weft::blocks

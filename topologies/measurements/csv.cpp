@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "topologies/library_reader.hpp"
-#include "topologies/measurements/csv_table.hpp"
 #include "topologies/measurements/lines.hpp"
 
 namespace weft {

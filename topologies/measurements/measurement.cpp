@@ -9,7 +9,7 @@
 #include <span>
 #include <tuple>
 
-#include "sim/io/text_file.hpp"
+#include "sim/io/files.hpp"
 #include "topologies/measurements/lines.hpp"
 
 namespace weft {

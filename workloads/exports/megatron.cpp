@@ -26,7 +26,7 @@ std::string script(const Study& study, std::string_view before, std::string_view
                        environment(study.job), launcher, arguments, command);
 }
 
-std::string write(const Study& study) {
+std::string write_megatron(const Study& study) {
     const Job& job = study.job;
     return script(
         study,
@@ -59,7 +59,7 @@ std::string write_slurm(const Study& study) {
 }  // namespace
 
 extern const ExportFormat megatron;
-const ExportFormat megatron{"megatron", "launch script of Megatron-LM", write, nullptr};
+const ExportFormat megatron{"megatron", "launch script of Megatron-LM", write_megatron, nullptr};
 extern const ExportFormat slurm;
 const ExportFormat slurm{"slurm", "batch script of Slurm for Megatron-LM", write_slurm, nullptr};
 

@@ -164,11 +164,11 @@ class TopologyXml {
     std::vector<Diagnostic> errors_;
 };
 
-std::string write(const Machine& machine) { return TopologyXml(machine).text(); }
+std::string write_nccl_xml(const Machine& machine) { return TopologyXml(machine).text(); }
 
 }  // namespace
 
 extern const ExportFormat nccl_xml;
-const ExportFormat nccl_xml{"nccl-xml", "topology file of NCCL and RCCL for a node", nullptr, write};
+const ExportFormat nccl_xml{"nccl-xml", "topology file of NCCL and RCCL for a node", nullptr, write_nccl_xml};
 
 }  // namespace weft::exports

@@ -143,7 +143,7 @@ std::string leaf_lines(const Height& leaves, const MachineInfo& info) {
     return text;
 }
 
-std::string write(const Machine& machine) {
+std::string write_slurm_topology(const Machine& machine) {
     const MachineInfo& info = machine.info();
     const SwitchGraph graph(machine.topology(info.nodes), info.nics_per_node);
     const std::vector<Height> heights = partitions(graph, info);
@@ -179,6 +179,6 @@ std::string write(const Machine& machine) {
 }  // namespace
 
 extern const ExportFormat slurm_topology;
-const ExportFormat slurm_topology{"slurm-topology", "network topology of Slurm", nullptr, write};
+const ExportFormat slurm_topology{"slurm-topology", "network topology of Slurm", nullptr, write_slurm_topology};
 
 }  // namespace weft::exports

@@ -115,7 +115,7 @@ void refuse_settings(const Job& job, Unsayable& unsayable) {
     unsayable.unless(job.cuda_graphs == CudaGraphs::none, "cuda_graphs", "torchtitan has no key for it");
 }
 
-std::string write(const Study& study) {
+std::string write_torchtitan(const Study& study) {
     Unsayable unsayable(study);
     const Job& job = study.job;
     unsayable.unless(job.framework->name == "fsdp", "framework",
@@ -137,6 +137,6 @@ std::string write(const Study& study) {
 }  // namespace
 
 extern const ExportFormat torchtitan;
-const ExportFormat torchtitan{"torchtitan", "torchtitan configuration", write, nullptr};
+const ExportFormat torchtitan{"torchtitan", "torchtitan configuration", write_torchtitan, nullptr};
 
 }  // namespace weft::exports

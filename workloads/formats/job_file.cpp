@@ -8,8 +8,8 @@
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/extends.hpp"
+#include "sim/io/files.hpp"
 #include "sim/io/shipped.hpp"
-#include "sim/io/text_file.hpp"
 #include "workloads/formats/text.hpp"
 
 namespace weft {
@@ -59,10 +59,10 @@ FormatOptions format_options(std::span<const std::string> overrides) {
             options.machine = value;
         } else if (key == "model") {
             options.model = value;
-        } else if (key == "nodes" && whole_number(value).value_or(0) > 0) {
-            options.nodes = *whole_number(value);
-        } else if (key == "model.vocabulary" && whole_number(value).value_or(0) > 0) {
-            options.vocabulary = *whole_number(value);
+        } else if (key == "nodes" && parse_as<std::uint32_t>(value).value_or(0) > 0) {
+            options.nodes = *parse_as<std::uint32_t>(value);
+        } else if (key == "model.vocabulary" && parse_as<std::uint32_t>(value).value_or(0) > 0) {
+            options.vocabulary = *parse_as<std::uint32_t>(value);
         } else {
             options.overrides.push_back(assignment);
         }

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/base/parse_as.hpp"
+
 namespace weft {
 
 inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
@@ -22,14 +24,6 @@ inline std::string lower_case(std::string_view text) {
     std::string lower(text);
     std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return lower;
-}
-
-// Of the whole text; nothing: it is no number from 0.
-inline std::optional<std::uint32_t> whole_number(std::string_view text) {
-    std::uint32_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return number;
 }
 
 // Calls `take` with every line and its number from 1, until it returns false.

@@ -9,7 +9,7 @@
 namespace weft::framework {
 namespace {
 
-void check(const Job& job, std::vector<JobError>& errors) {
+void check_ddp(const Job& job, std::vector<JobError>& errors) {
     check_data_only(job, errors);
     const Refusals refuse(errors);
     refuse.when(job.bucket_elements > 0 && job.ddp.bucket_mib != DdpSettings{}.bucket_mib, "bucket_elements",
@@ -32,7 +32,7 @@ const Framework ddp{
     .summary = "PyTorch DistributedDataParallel",
     .modules = modules,
     .split = even_split,
-    .check = check,
+    .check = check_ddp,
     .data_parallel = data_parallel,
     .shares = shares,
     .buffers = buffers,

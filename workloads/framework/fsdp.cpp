@@ -26,7 +26,7 @@ std::uint32_t sharding_ranks(const Job& job) {
     return is_hybrid(job.fsdp) ? layout.shard_ranks * (layout.copies() / layout.data) : layout.copies();
 }
 
-void check(const Job& job, std::vector<JobError>& errors) {
+void check_fsdp(const Job& job, std::vector<JobError>& errors) {
     const FsdpSettings& own = job.fsdp;
     const bool first = own.version == 1, hybrid = is_hybrid(own);
     first ? check_data_only(job, errors) : check_composition(job, errors);
@@ -154,7 +154,7 @@ const Framework fsdp{
     .context_calls = ContextCalls::torch,
     .modules = modules,
     .split = split,
-    .check = check,
+    .check = check_fsdp,
     .lacking = lacking,
     .loss = loss,
     .expert_counts = expert_counts,

@@ -34,7 +34,7 @@ void check_sharding(const Job& job, const Refusals& refuse) {
     refuse.when(job.bucket_elements > 0, key, "Megatron-FSDP reduces one layer at a time and has no buckets");
 }
 
-void check(const Job& job, std::vector<JobError>& errors) {
+void check_megatron(const Job& job, std::vector<JobError>& errors) {
     const Refusals refuse(errors);
     const MegatronSettings& own = job.megatron;
     const bool overlaps = job.gradient_overlap == Setting::on,
@@ -220,7 +220,7 @@ const Framework megatron{
     .modules = modules,
     .split = even_split,
     .default_overlap = default_overlap,
-    .check = check,
+    .check = check_megatron,
     .lacking = lacking_megatron_features,
     .load_batch = load_batch,
     .loss = loss,

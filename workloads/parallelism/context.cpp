@@ -7,7 +7,7 @@
 namespace weft::parallelism {
 namespace {
 
-void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+void check_context(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     const std::uint32_t context = job.layout.context, both = job.layout.tensor * context;
     if (context == 1) return;
     const Refusals refuse(errors);
@@ -154,7 +154,7 @@ const Scheme context{.axis = "context",
                      .holds = Scheme::Holds::copies,
                      .place = 1,
                      .size = &Layout::context,
-                     .check = check,
+                     .check = check_context,
                      .shard = shard,
                      .around = around};
 

@@ -4,7 +4,7 @@
 
 namespace weft::parallelism {
 
-static void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+static void check_data(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     const Batch& batch = job.batch;
     const std::uint64_t together = std::uint64_t{batch.micro} * job.layout.data;
     Refusals(errors).when(
@@ -19,6 +19,6 @@ const Scheme data{.axis = "data",
                   .holds = Scheme::Holds::copies,
                   .place = 2,
                   .size = &Layout::data,
-                  .check = check};
+                  .check = check_data};
 
 }  // namespace weft::parallelism

@@ -10,7 +10,7 @@
 namespace weft::parallelism {
 namespace {
 
-void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+void check_expert(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     const Layout& layout = job.layout;
     const Refusals refuse(errors);
     check_expert_overlap(job, errors);
@@ -54,7 +54,7 @@ extern const Scheme expert;
 const Scheme expert{.axis = "expert",
                     .ranks = Scheme::Ranks::shared,
                     .size = &Layout::expert,
-                    .check = check,
+                    .check = check_expert,
                     .shard = shard,
                     .around = around};
 

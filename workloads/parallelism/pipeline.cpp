@@ -8,7 +8,7 @@
 
 namespace weft::parallelism {
 
-static void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+static void check_pipeline(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     const Framework& framework = *job.framework;
     const std::string_view key = job.schedule->key;
     const Refusals refuse(errors);
@@ -44,6 +44,6 @@ const Scheme pipeline{.axis = "pipeline",
                       .holds = Scheme::Holds::parts,
                       .place = 3,
                       .size = &Layout::pipeline,
-                      .check = check};
+                      .check = check_pipeline};
 
 }  // namespace weft::parallelism

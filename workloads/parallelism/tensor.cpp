@@ -16,7 +16,7 @@
 namespace weft::parallelism {
 namespace {
 
-void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+void check_tensor(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     for (const std::string& obstacle : tensor_obstacles(job.model, job.layout.tensor)) {
         errors.push_back({"layout.tensor", obstacle});
     }
@@ -130,7 +130,7 @@ const Scheme tensor{.axis = "tensor",
                     .ranks = Scheme::Ranks::own,
                     .holds = Scheme::Holds::parts,
                     .size = &Layout::tensor,
-                    .check = check,
+                    .check = check_tensor,
                     .shard = shard,
                     .around = around,
                     .finish = finish};

@@ -169,12 +169,12 @@ std::vector<MemoryChange> memory_changes(const Simulation& run, RankClassId id) 
 }  // namespace
 
 LinkTraffic link_traffic(const Simulation& run) {
-    return link_traffic(run.topology(), run.step.program.patterns, run.timeline.moved, run.step.alike,
+    return link_traffic(run.topology(), run.step.program.patterns, run.timeline.moved, run.step.equal_links,
                         since_start(run.timeline.end));
 }
 
 LinkTraffic slice_traffic(const Simulation& run, std::uint32_t i) {
-    return link_traffic(run.topology(), run.step.program.patterns, run.moved[i], run.step.alike,
+    return link_traffic(run.topology(), run.step.program.patterns, run.moved[i], run.step.equal_links,
                         since_start(run.timeline.end) / run.options.slices);
 }
 

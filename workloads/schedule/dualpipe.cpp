@@ -59,7 +59,7 @@ class Order {
     std::size_t weights_ = 0;
 };
 
-std::string obstacle(const PipelineShape& shape) {
+std::string dualpipe_obstacle(const PipelineShape& shape) {
     if (shape.stages % 2 != 0) {
         return fmt::format("dualpipe needs an even number of pipeline stages, not {}", shape.stages);
     }
@@ -103,7 +103,7 @@ void drain(Order& order, std::uint32_t inside, std::uint32_t outside) {
     for (std::uint32_t i = 0; i <= outside; ++i) order.weights();  // step 8
 }
 
-std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) {
+std::vector<Slot> dualpipe_slots(const PipelineShape& shape, std::uint32_t stage) {
     const std::uint32_t outside = std::min(stage, shape.stages - 1 - stage), inside = shape.stages / 2 - 1 - outside;
     Order order(shape, stage);
     fill(order, inside, outside);
@@ -120,7 +120,7 @@ std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) {
     return std::move(order).slots();
 }
 
-std::vector<Place> path(const PipelineShape& shape, std::uint32_t micro_batch) {
+std::vector<Place> dualpipe_path(const PipelineShape& shape, std::uint32_t micro_batch) {
     const std::uint32_t last = shape.stages - 1;
     std::vector<Place> places = straight_path(shape, micro_batch);
     if (micro_batch < shape.micro_batches / 2) return places;
@@ -138,8 +138,8 @@ const Schedule dualpipe{.key = "dualpipe",
                         .handover = Schedule::Handover::beside,
                         .needs = {.weights_apart = true, .several_parts = true, .both_directions = true},
                         .joins = Schedule::Joins::always,
-                        .obstacle = obstacle,
-                        .path = path,
-                        .slots = slots};
+                        .obstacle = dualpipe_obstacle,
+                        .path = dualpipe_path,
+                        .slots = dualpipe_slots};
 
 }  // namespace weft::schedule

@@ -4,7 +4,7 @@
 
 namespace weft::schedule {
 
-static std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t) {
+static std::vector<Slot> gpipe_slots(const PipelineShape& shape, std::uint32_t) {
     const std::uint32_t micro_batches = shape.micro_batches;
     std::vector<Slot> order;
     order.reserve(2 * micro_batches);
@@ -14,7 +14,9 @@ static std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t) {
 }
 
 extern const Schedule gpipe;
-const Schedule gpipe{
-    .key = "gpipe", .summary = "all forwards, then all backwards", .needs = {.forwards_ahead = true}, .slots = slots};
+const Schedule gpipe{.key = "gpipe",
+                     .summary = "all forwards, then all backwards",
+                     .needs = {.forwards_ahead = true},
+                     .slots = gpipe_slots};
 
 }  // namespace weft::schedule

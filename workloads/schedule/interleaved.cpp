@@ -9,7 +9,7 @@
 
 namespace weft::schedule {
 
-static std::string obstacle(const PipelineShape& shape) {
+static std::string interleaved_obstacle(const PipelineShape& shape) {
     if (shape.stages < 2) return fmt::format("interleaving needs at least 2 pipeline stages, not {}", shape.stages);
     if (shape.chunks < 2) {
         return fmt::format("interleaving needs at least 2 model parts per stage, not {}", shape.chunks);
@@ -22,7 +22,7 @@ static std::string obstacle(const PipelineShape& shape) {
 }
 
 // Around all stages for one model part each, then around again.
-static std::vector<Place> path(const PipelineShape& shape, std::uint32_t) {
+static std::vector<Place> interleaved_path(const PipelineShape& shape, std::uint32_t) {
     std::vector<Place> places;
     places.reserve(std::size_t{shape.stages} * shape.chunks);
     for (std::uint32_t chunk = 0; chunk < shape.chunks; ++chunk) {
@@ -49,7 +49,7 @@ static std::uint32_t warm_up(const PipelineShape& shape, std::uint32_t stage) {
     return std::min(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * shape.stages + (joint ? 1 : 0), total);
 }
 
-static std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) {
+static std::vector<Slot> interleaved_slots(const PipelineShape& shape, std::uint32_t stage) {
     const std::uint32_t total = shape.micro_batches * shape.chunks, ahead = warm_up(shape, stage);
     std::vector<Slot> order;
     order.reserve(std::size_t{2} * total);
@@ -71,8 +71,8 @@ const Schedule interleaved{.key = "interleaved",
                            .handover = Schedule::Handover::beside,
                            .needs = {.several_parts = true},
                            .joins = Schedule::Joins::always,
-                           .obstacle = obstacle,
-                           .path = path,
-                           .slots = slots};
+                           .obstacle = interleaved_obstacle,
+                           .path = interleaved_path,
+                           .slots = interleaved_slots};
 
 }  // namespace weft::schedule

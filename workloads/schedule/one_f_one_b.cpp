@@ -8,7 +8,7 @@
 
 namespace weft::schedule {
 
-static std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) {
+static std::vector<Slot> one_f_one_b_slots(const PipelineShape& shape, std::uint32_t stage) {
     const std::uint32_t micro_batches = shape.micro_batches;
     const bool joint = shape.passes == PassOrder::joint && shape.stages == 1;
     const std::uint32_t warm_up = std::min(shape.stages - stage - 1 + (joint ? 1 : 0), micro_batches);
@@ -26,7 +26,9 @@ static std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) 
 }
 
 extern const Schedule one_f_one_b;
-const Schedule one_f_one_b{
-    .key = "1f1b", .summary = "one forward, one backward", .joins = Schedule::Joins::without_pipeline, .slots = slots};
+const Schedule one_f_one_b{.key = "1f1b",
+                           .summary = "one forward, one backward",
+                           .joins = Schedule::Joins::without_pipeline,
+                           .slots = one_f_one_b_slots};
 
 }  // namespace weft::schedule

@@ -77,7 +77,7 @@ void drain(Order& order, std::uint32_t stages, std::uint32_t stage) {
     order.weights_left(0);
 }
 
-std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) {
+std::vector<Slot> zb_v_slots(const PipelineShape& shape, std::uint32_t stage) {
     Order order(shape.micro_batches);
     const std::uint32_t micro_batches = std::max(shape.micro_batches, 2 * shape.stages - 1);
     fill(order, shape.stages, stage);
@@ -91,7 +91,7 @@ std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) {
     return std::move(order).slots();
 }
 
-std::vector<Place> path(const PipelineShape& shape, std::uint32_t) {
+std::vector<Place> zb_v_path(const PipelineShape& shape, std::uint32_t) {
     std::vector<Place> places;
     places.reserve(std::size_t{2} * shape.stages);
     for (std::uint32_t stage = 0; stage < shape.stages; ++stage) places.push_back({stage, 0});
@@ -107,7 +107,7 @@ const Schedule zb_v{.key = "zb-v",
                     .chunks = 2,
                     .handover = Schedule::Handover::beside,
                     .needs = {.weights_apart = true, .several_parts = true},
-                    .path = path,
-                    .slots = slots};
+                    .path = zb_v_path,
+                    .slots = zb_v_slots};
 
 }  // namespace weft::schedule

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <utility>
 
+#include "sim/base/parse_as.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
@@ -161,10 +161,8 @@ std::optional<std::uint32_t> Knob::parse(std::string_view text) const {
         if (found == names.end()) return std::nullopt;
         return static_cast<std::uint32_t>(found - names.begin());
     }
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < neutral) return std::nullopt;
-    return value;
+    const auto value = parse_as<std::uint32_t>(text);
+    return value && *value >= neutral ? value : std::nullopt;
 }
 
 std::vector<Knob> search_knobs() {

@@ -67,7 +67,7 @@ Step build(const Plan& plan, CostsPool& pool, const StepOptions& options, Parts 
     step.splits = std::move(classes.splits);
     step.program = builder.finish();
     step.program.jitter = plan.job.faults.jitter;
-    if (options.merges_equal_links) step.alike = merge_equal_links(pool.topology(), step.program.patterns);
+    if (options.merges_equal_links) step.equal_links = merge_equal_links(pool.topology(), step.program.patterns);
     return step;
 }
 

@@ -47,7 +47,7 @@ StepSize size_of(const Plan& plan, std::span<const Script> scripts, const RankCl
 
 struct Step {
     Program program;
-    EqualLinks alike;                         // of its patterns
+    EqualLinks equal_links;                   // of its patterns
     Table<RankClassId, std::uint32_t> stage;  // of each rank class
     Folding folding = Folding::exact;         // as was done
     std::vector<Split> splits;                // why there are more classes than stages

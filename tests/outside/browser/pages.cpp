@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 #include "tools/page/pages.hpp"
 
 namespace weft {

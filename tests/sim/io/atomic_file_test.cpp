@@ -1,4 +1,4 @@
-#include "sim/io/atomic_file.hpp"
+#include "sim/io/files.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

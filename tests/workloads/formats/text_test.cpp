@@ -7,13 +7,6 @@
 namespace weft {
 namespace {
 
-TEST(format_text, numbers_are_the_whole_word) {
-    EXPECT_EQ(whole_number("0"), 0U);
-    EXPECT_EQ(whole_number("4294967295"), 4294967295U);
-    for (const char* const wrong : {"", " 1", "1 ", "-1", "+1", "1.0", "0x10", "4294967296", "one"})
-        EXPECT_FALSE(whole_number(wrong)) << wrong;
-}
-
 TEST(format_text, lines_are_counted_from_1_until_one_is_refused) {
     std::vector<std::pair<int, std::string>> lines;
     const auto take = [&](std::string_view line, int number) {

@@ -9,7 +9,7 @@
 namespace weft::formats {
 namespace {
 
-bool recognises(const SourceFile& file) {
+bool is_deepspeed_file(const SourceFile& file) {
     if (file.text.find_first_not_of(" \t\r\n") != file.text.find('{') || is_neox(file.text)) return false;  // JSON
     for (const std::string_view key : {"\"zero_optimization\"", "\"train_micro_batch_size_per_gpu\"",
                                        "\"train_batch_size\"", "\"zero_allow_untested_optimizer\""}) {
@@ -62,7 +62,7 @@ void read_rest(ForeignKeys& in) {
     in.note_rest();
 }
 
-Import read(std::span<const SourceFile> files, const FormatOptions& options) {
+Import read_deepspeed_files(std::span<const SourceFile> files, const FormatOptions& options) {
     if (files.size() > 1) refuse_file(files[1].path, "DeepSpeed reads one file");
     Document document = Document::parse(files.front().path, files.front().text);
     Import import;
@@ -81,6 +81,6 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format deepspeed;
-const Format deepspeed{"deepspeed", "DeepSpeed configuration", recognises, read};
+const Format deepspeed{"deepspeed", "DeepSpeed configuration", is_deepspeed_file, read_deepspeed_files};
 
 }  // namespace weft::formats

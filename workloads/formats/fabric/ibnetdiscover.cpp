@@ -269,7 +269,7 @@ class MachineOfFabric {
     std::size_t between_switches_ = 0, to_adapters_ = 0, loops_ = 0, others_ = 0, speeds_unknown_ = 0;
 };
 
-Import read(std::span<const SourceFile> files, const FormatOptions& options) {
+Import read_ibnetdiscover_files(std::span<const SourceFile> files, const FormatOptions& options) {
     Import import;
     import.kind = FormatKind::machine;
     const IbFabric fabric = read_ibnetdiscover(files.front());
@@ -283,7 +283,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format ibnetdiscover;
-const Format ibnetdiscover{"ibnetdiscover", "InfiniBand fabric of ibnetdiscover", looks_like_ibnetdiscover, read,
-                           "one fabric is read"};
+const Format ibnetdiscover{"ibnetdiscover", "InfiniBand fabric of ibnetdiscover", looks_like_ibnetdiscover,
+                           read_ibnetdiscover_files, "one fabric is read"};
 
 }  // namespace weft::formats

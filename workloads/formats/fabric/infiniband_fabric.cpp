@@ -182,7 +182,7 @@ IbFabric read_ibnetdiscover(const SourceFile& file) { return IbnetdiscoverReader
 
 double infiniband_gbit(std::string_view speed) {
     const std::size_t x = speed.find('x');
-    const std::optional<std::uint32_t> width = whole_number(speed.substr(0, x));
+    const std::optional<std::uint32_t> width = parse_as<std::uint32_t>(speed.substr(0, x));
     if (x == speed.npos || width.value_or(17) > 16) return 0;
     const auto known = std::ranges::find(lane_speeds, speed.substr(x + 1), &LaneSpeed::name);
     return known == lane_speeds.end() ? 0 : known->gbit * *width;

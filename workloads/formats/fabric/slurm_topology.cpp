@@ -141,7 +141,7 @@ void write_machine(Import& import, CabledFabric fabric, const SlurmTree& tree, s
     write_cabled_machine(import, fabric, like, file);
 }
 
-Import read(std::span<const SourceFile> files, const FormatOptions& options) {
+Import read_slurm_topology_files(std::span<const SourceFile> files, const FormatOptions& options) {
     const SourceFile& file = files.front();
     Import import;
     import.kind = FormatKind::machine;
@@ -174,7 +174,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format slurm_topology;
-const Format slurm_topology{"slurm-topology", "network topology of Slurm", is_slurm_topology, read,
+const Format slurm_topology{"slurm-topology", "network topology of Slurm", is_slurm_topology, read_slurm_topology_files,
                             "one topology of Slurm is read"};
 
 }  // namespace weft::formats

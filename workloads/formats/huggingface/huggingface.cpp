@@ -16,7 +16,7 @@
 namespace weft::formats {
 namespace {
 
-bool recognises(const SourceFile& file) {
+bool is_huggingface_file(const SourceFile& file) {
     return is_json_object(file.text) &&
            (contains(file.text, "\"model_type\"") ||
             (contains(file.text, "\"architectures\"") && contains(file.text, "ForCausalLM\"")));
@@ -213,7 +213,7 @@ class HuggingFaceModel {
     std::string biases_;
 };
 
-Import read(std::span<const SourceFile> files, const FormatOptions& options) {
+Import read_huggingface_files(std::span<const SourceFile> files, const FormatOptions& options) {
     Document document = Document::parse(files.front().path, without_infinities(files.front().text));
     Import import;
     import.kind = FormatKind::model;
@@ -228,6 +228,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format huggingface;
-const Format huggingface{"huggingface", "Hugging Face config.json", recognises, read, "a config.json is one file"};
+const Format huggingface{"huggingface", "Hugging Face config.json", is_huggingface_file, read_huggingface_files,
+                         "a config.json is one file"};
 
 }  // namespace weft::formats

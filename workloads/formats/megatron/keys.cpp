@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "sim/base/check.hpp"
+#include "sim/base/parse_as.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/text.hpp"
 #include "workloads/framework/version_since.hpp"
@@ -31,12 +31,10 @@ std::string text_json(std::string_view text) {
 
 // A number where Python would read one.
 std::string value_json(std::string_view text) {
-    double number = 0;
     std::string_view digits = text;
     if (digits.starts_with('+')) digits.remove_prefix(1);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (!digits.empty() && error == std::errc() && end == digits.data() + digits.size() && std::isfinite(number))
-        return fmt::format("{}", number);
+    const auto number = parse_as<double>(digits);
+    if (number && std::isfinite(*number)) return fmt::format("{}", *number);
     const std::string small = lower_case(text);
     if (small == "true" || small == "false" || small == "null") return small;
     return text == "None" ? "null" : text_json(text);

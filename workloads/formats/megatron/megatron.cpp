@@ -45,7 +45,7 @@ bool is_script(std::string_view text) {
     return false;
 }
 
-bool recognises(const SourceFile& file) {
+bool is_megatron_file(const SourceFile& file) {
     const std::string_view text = file.text;
     const std::size_t begin = text.find_first_not_of(" \t\r\n");
     if (begin == std::string_view::npos || text[begin] == '{' || text[begin] == '<' ||
@@ -55,7 +55,7 @@ bool recognises(const SourceFile& file) {
     return is_test_configuration(text) || is_script(text) || is_primus(text);
 }
 
-Import read(std::span<const SourceFile> files, const FormatOptions& options) {
+Import read_megatron_files(std::span<const SourceFile> files, const FormatOptions& options) {
     Import found;
     const SourceFile& last = files.back();
     const bool yaml = is_test_configuration(last.text) || !is_script(last.text);
@@ -69,6 +69,6 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format megatron;
-const Format megatron{"megatron", "arguments of Megatron-LM", recognises, read};
+const Format megatron{"megatron", "arguments of Megatron-LM", is_megatron_file, read_megatron_files};
 
 }  // namespace weft::formats

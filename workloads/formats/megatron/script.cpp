@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
+#include "sim/base/parse_as.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 #include "workloads/formats/shell/script.hpp"
 
@@ -182,13 +182,11 @@ class ScriptArguments {
         const bool ranks = key == "nproc_per_node" || key == "num_gpus" || key == "gpus_per_node" || key == "gres";
         if (!nodes && !ranks) return false;
         const Origin origin{.file = file, .line = option.line, .key = option.text};
-        std::uint32_t number = 0;
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-        const bool known = error == std::errc() && end == value.data() + value.size() && number > 0;
+        const std::uint32_t number = parse_as<std::uint32_t>(value).value_or(0);
         if (ranks) {
-            if (known) input_.ranks_per_node = number;
+            if (number > 0) input_.ranks_per_node = number;
         } else {
-            input_.nodes = known ? number : 0;
+            input_.nodes = number;
             input_.nodes_origin = origin;
             input_.unknown_nodes = unknown_names(value);
             std::erase(input_.unknown_nodes, "");

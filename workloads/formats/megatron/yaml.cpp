@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim/io/files.hpp"
 #include "sim/io/syntaxes.hpp"
-#include "sim/io/text_file.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 #include "workloads/formats/shell/variables.hpp"

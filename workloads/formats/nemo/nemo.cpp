@@ -12,7 +12,7 @@
 namespace weft::formats {
 namespace {
 
-bool recognises(const SourceFile& file) {
+bool is_nemo_file(const SourceFile& file) {
     const std::string text = "\n" + file.text;
     return contains(text, "megatron_amp_O2") ||
            ((contains(text, "\ntrainer:") || contains(text, "\nmodel:")) &&
@@ -165,7 +165,7 @@ class NemoArguments {
     MegatronInput input_;
 };
 
-Import read(std::span<const SourceFile> files, const FormatOptions& options) {
+Import read_nemo_files(std::span<const SourceFile> files, const FormatOptions& options) {
     const SourceFile& file = files.front();
     Document document = parse_yaml(file.path, file.text);
     Import found;
@@ -177,6 +177,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format nemo;
-const Format nemo{"nemo", "configuration of NeMo", recognises, read, "NeMo's files are read one at a time"};
+const Format nemo{"nemo", "configuration of NeMo", is_nemo_file, read_nemo_files,
+                  "NeMo's files are read one at a time"};
 
 }  // namespace weft::formats

@@ -11,7 +11,7 @@
 namespace weft::formats {
 namespace {
 
-bool recognises(const SourceFile& file) { return is_neox(file.text); }
+bool is_neox_file(const SourceFile& file) { return is_neox(file.text); }
 
 // The key "precision" or one of DeepSpeed's sections; fp32 where nothing is said.
 std::string read_neox_precision(ForeignKeys& in) {
@@ -157,7 +157,7 @@ void tell_repeated(Import& import, std::span<const RepeatedKey> repeated) {
     }
 }
 
-Import read(std::span<const SourceFile> files, const FormatOptions& options) {
+Import read_neox_files(std::span<const SourceFile> files, const FormatOptions& options) {
     NeoxFiles merged = merged_neox(files);
     Import import;
     ForeignKeys in{import, merged.document.root(), options};
@@ -179,6 +179,6 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format neox;
-const Format neox{"neox", "GPT-NeoX configuration", recognises, read};
+const Format neox{"neox", "GPT-NeoX configuration", is_neox_file, read_neox_files};
 
 }  // namespace weft::formats

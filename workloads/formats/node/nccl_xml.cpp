@@ -17,7 +17,7 @@
 namespace weft::formats {
 namespace {
 
-bool recognises(const SourceFile& file) {
+bool is_nccl_xml_file(const SourceFile& file) {
     return contains(file.text, "<system") && (contains(file.text, "busid=") || contains(file.text, "numaid="));
 }
 
@@ -274,7 +274,7 @@ class NcclTopology {
         if (text.empty()) return otherwise;
         constexpr int most_mistakes = 100;
         constexpr std::uint32_t most = 1'000'000'000;
-        const std::optional<std::uint32_t> number = whole_number(text);
+        const std::optional<std::uint32_t> number = parse_as<std::uint32_t>(text);
         if (number && *number <= most) return *number;
         element.error(key, fmt::format("expected a whole number up to {}, got \"{}\"", most, text));
         if (++mistakes_ == most_mistakes) document_.check();
@@ -294,7 +294,7 @@ class NcclTopology {
     int mistakes_ = 0, dangling_ = 0;
 };
 
-Import read(std::span<const SourceFile> files, const FormatOptions& options) {
+Import read_nccl_xml_files(std::span<const SourceFile> files, const FormatOptions& options) {
     Import import;
     make_machine(import, NcclTopology(import, files.front()).read(), options);
     return import;
@@ -303,7 +303,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format nccl_xml;
-const Format nccl_xml{"nccl-xml", "topology file of NCCL or RCCL", recognises, read,
+const Format nccl_xml{"nccl-xml", "topology file of NCCL or RCCL", is_nccl_xml_file, read_nccl_xml_files,
                       "one topology file describes a node"};
 
 }  // namespace weft::formats

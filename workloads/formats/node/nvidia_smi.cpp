@@ -15,7 +15,7 @@
 namespace weft::formats {
 namespace {
 
-bool recognises(const SourceFile& file) {
+bool is_nvidia_smi_file(const SourceFile& file) {
     const std::string& text = file.text;
     if (contains(text, "XGMI") || contains(text, "ROCm") || contains(text, "<") || contains(text, "{")) return false;
     return contains(text, "GPU0") && (contains(text, "CPU Affinity") || contains(text, " X ") || contains(text, "\tX"));
@@ -27,7 +27,8 @@ constexpr std::uint32_t within_switches = 2;  // PIX, PXB
 
 std::optional<std::uint32_t> nvlinks(std::string_view cell) {
     constexpr std::uint32_t most = 1000;
-    const std::optional<std::uint32_t> links = cell.starts_with("NV") ? whole_number(cell.substr(2)) : std::nullopt;
+    const std::optional<std::uint32_t> links =
+        cell.starts_with("NV") ? parse_as<std::uint32_t>(cell.substr(2)) : std::nullopt;
     return links.value_or(0) > most ? std::nullopt : links;
 }
 
@@ -175,7 +176,7 @@ class TopologyMatrix {
     std::vector<Diagnostic> errors_;
 };
 
-Import read(std::span<const SourceFile> files, const FormatOptions& options) {
+Import read_nvidia_smi_files(std::span<const SourceFile> files, const FormatOptions& options) {
     Import import;
     make_machine(import, TopologyMatrix(files.front()).node(), options);
     return import;
@@ -184,6 +185,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format nvidia_smi;
-const Format nvidia_smi{"nvidia-smi", "matrix of nvidia-smi topo -m", recognises, read, "one matrix describes a node"};
+const Format nvidia_smi{"nvidia-smi", "matrix of nvidia-smi topo -m", is_nvidia_smi_file, read_nvidia_smi_files,
+                        "one matrix describes a node"};
 
 }  // namespace weft::formats

@@ -15,7 +15,7 @@
 namespace weft::formats {
 namespace {
 
-bool recognises(const SourceFile& file) {
+bool is_rocm_smi_file(const SourceFile& file) {
     return contains(file.text, "between two GPUs") || contains(file.text, "between DRM devices") ||
            contains(file.text, "(Topology) ");
 }
@@ -86,7 +86,7 @@ class GpuTopology {
         for (const std::string& part_name : root.keys()) {
             if (!root.is_object(part_name)) continue;
             Field part = root.object(part_name);
-            if (const auto gpu = whole_number(part_name.starts_with("card") ? part_name.substr(4) : ""))
+            if (const auto gpu = parse_as<std::uint32_t>(part_name.starts_with("card") ? part_name.substr(4) : ""))
                 gpus_.insert(*gpu);
             for (const std::string& key : part.keys()) {
                 const std::string value = part.is_text(key) ? part.text(key) : part.member(key).as_json();
@@ -94,8 +94,8 @@ class GpuTopology {
                 const std::size_t at = key.find(middle), numbers = at + middle.size();
                 const std::size_t word = at == key.npos ? key.npos : key.find(conjunction, numbers);
                 if (word == key.npos) continue;
-                const auto a = whole_number(std::string_view(key).substr(numbers, word - numbers));
-                const auto b = whole_number(std::string_view(key).substr(word + conjunction.size()));
+                const auto a = parse_as<std::uint32_t>(std::string_view(key).substr(numbers, word - numbers));
+                const auto b = parse_as<std::uint32_t>(std::string_view(key).substr(word + conjunction.size()));
                 std::string mistake = a && b ? put(part_of(key, "ype between"), *a, *b, value, 0)
                                              : fmt::format("expected the numbers of two devices in \"{}\"", key);
                 if (mistake.empty()) continue;
@@ -127,13 +127,13 @@ class GpuTopology {
         if (header) {
             columns_.clear();
             for (const std::string_view word : words) {
-                const auto gpu = word.starts_with("GPU") ? whole_number(word.substr(3)) : std::nullopt;
+                const auto gpu = word.starts_with("GPU") ? parse_as<std::uint32_t>(word.substr(3)) : std::nullopt;
                 if (!gpu) return fail(line, fmt::format("expected the number of a GPU, got \"{}\"", word));
                 columns_.push_back(*gpu);
             }
             return check_node_size(file_.path, columns_.size(), 0);
         }
-        const auto gpu = whole_number(words[0].substr(3));
+        const auto gpu = parse_as<std::uint32_t>(words[0].substr(3));
         if (!gpu || words.size() != columns_.size() + 1) {
             return fail(line,
                         fmt::format("expected a row of {} values of a GPU, got {}", columns_.size(), words.size() - 1));
@@ -157,7 +157,7 @@ class GpuTopology {
             pair.xgmi = pair.xgmi || value == "XGMI";
             return {};
         }
-        const std::optional<std::uint32_t> weight = whole_number(value);
+        const std::optional<std::uint32_t> weight = parse_as<std::uint32_t>(value);
         if (!weight && value != "N/A")
             return fmt::format("expected a weight between GPU {} and GPU {}, got \"{}\"", a, b, value);
         pair.weight = weight.value_or(0);
@@ -190,7 +190,7 @@ class GpuTopology {
     std::vector<Diagnostic> errors_;
 };
 
-Import read(std::span<const SourceFile> files, const FormatOptions& options) {
+Import read_rocm_smi_files(std::span<const SourceFile> files, const FormatOptions& options) {
     Import import;
     make_machine(import, GpuTopology(files.front()).node(), options);
     return import;
@@ -199,6 +199,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format rocm_smi;
-const Format rocm_smi{"rocm-smi", "topology of rocm-smi --showtopo", recognises, read, "one file describes a node"};
+const Format rocm_smi{"rocm-smi", "topology of rocm-smi --showtopo", is_rocm_smi_file, read_rocm_smi_files,
+                      "one file describes a node"};
 
 }  // namespace weft::formats

@@ -1,9 +1,9 @@
 #include "workloads/formats/shell/condition.hpp"
 
-#include <charconv>
 #include <string_view>
 #include <vector>
 
+#include "sim/base/parse_as.hpp"
 #include "workloads/formats/shell/words.hpp"
 
 namespace weft {
@@ -31,15 +31,11 @@ ShellCondition comparison(std::span<const std::string> words) {
     const std::string& how = plain[1];
     const bool pattern = plain[2].find_first_of("*?[") != std::string::npos;
     if (!pattern && (how == "=" || how == "==" || how == "!=")) return is((plain[0] == plain[2]) == (how != "!="));
-    long long a = 0, b = 0;
-    const auto is_number = [](const std::string& text, long long& value) {
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        return error == std::errc() && end == text.data() + text.size();
-    };
-    if (!is_number(plain[0], a) || !is_number(plain[2], b)) return unknown;
-    if (how == "-eq" || how == "-ne") return is((a == b) == (how == "-eq"));
-    if (how == "-lt" || how == "-ge") return is((a < b) == (how == "-lt"));
-    if (how == "-gt" || how == "-le") return is((a > b) == (how == "-gt"));
+    const auto a = parse_as<long long>(plain[0]), b = parse_as<long long>(plain[2]);
+    if (!a || !b) return unknown;
+    if (how == "-eq" || how == "-ne") return is((*a == *b) == (how == "-eq"));
+    if (how == "-lt" || how == "-ge") return is((*a < *b) == (how == "-lt"));
+    if (how == "-gt" || how == "-le") return is((*a > *b) == (how == "-gt"));
     return {};
 }
 

@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "sim/base/parse_as.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/shell/words.hpp"
 
@@ -80,9 +80,8 @@ class Arithmetic {
             const std::vector<std::string> names = unknown_names(text);
             if (!variables_.is_set(word) || !names.empty()) unknown_ = names.empty() ? word : names.front();
         }
-        long long value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        return error == std::errc() && end == text.data() + text.size() ? static_cast<double>(value) : unknown;
+        const auto value = parse_as<long long>(text);
+        return value ? static_cast<double>(*value) : unknown;
     }
 
     const ShellVariables& variables_;

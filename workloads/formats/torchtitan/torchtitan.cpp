@@ -18,7 +18,7 @@ namespace weft::formats {
 namespace {
 
 // Beginnings of lines, of which each such file has several and no other kind of TOML more than one or two.
-bool recognises(const SourceFile& file) {
+bool is_torchtitan_file(const SourceFile& file) {
     constexpr std::array<std::string_view, 14> words{
         "[model]",        "[training]",      "[parallelism]", "[activation_checkpoint]",
         "[lr_scheduler]", "[job]",           "[metrics]",     "[profiling]",
@@ -234,7 +234,7 @@ class TorchtitanReader {
     Origin float8_;             // that switches it on
 };
 
-Import read(std::span<const SourceFile> files, const FormatOptions& options) {
+Import read_torchtitan_files(std::span<const SourceFile> files, const FormatOptions& options) {
     Document document = parse_toml(files.front().path, files.front().text);
     Field root = document.root();
     Import import;
@@ -247,6 +247,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format torchtitan;
-const Format torchtitan{"torchtitan", "torchtitan configuration", recognises, read, "torchtitan reads one file"};
+const Format torchtitan{"torchtitan", "torchtitan configuration", is_torchtitan_file, read_torchtitan_files,
+                        "torchtitan reads one file"};
 
 }  // namespace weft::formats

@@ -20,7 +20,7 @@ namespace {
 
 // Built in full for the other device, op by op. Computations that take the same time on the device are one entry; few
 // of those differ on the other.
-RC_GTEST_PROP(device_twin, has_the_work_of_a_step_built_for_it, ()) {
+RC_GTEST_PROP(device_limit, has_the_work_of_a_step_built_for_it, ()) {
     try {
         const Study study = test::small_study(test::random_job());
         const ExplainedStep step = simulate_to_explain(study, {.folding = Folding::stages}, prepare(study));
@@ -52,7 +52,7 @@ RC_GTEST_PROP(device_twin, has_the_work_of_a_step_built_for_it, ()) {
     }
 }
 
-TEST(device_twin, of_the_same_device_has_the_same_work) {
+TEST(device_limit, of_the_same_device_has_the_same_work) {
     const Study study = test::small_study();
     const ExplainedStep step = simulate_to_explain(study, {}, prepare(study));
     const std::optional<std::vector<Seconds>> work = OtherDevices(step.run.plan, step.folded).work(study);

@@ -1,4 +1,4 @@
-#include "sim/io/text_file.hpp"
+#include "sim/io/files.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-TEST(workers, do_what_is_handed_out_and_refuse_more_than_may_wait) {
+TEST(session, do_what_is_handed_out_and_refuse_more_than_may_wait) {
     std::promise<void> gate;
     const std::shared_future<void> open = gate.get_future().share();
     std::atomic<int> done{0};
@@ -29,7 +29,7 @@ TEST(workers, do_what_is_handed_out_and_refuse_more_than_may_wait) {
     EXPECT_EQ(done, 3);
 }
 
-TEST(workers, drop_what_waits_at_their_end) {
+TEST(session, drop_what_waits_at_their_end) {
     std::promise<void> gate;
     std::atomic<int> done{0};
     std::jthread opener;

@@ -35,7 +35,7 @@ LongRun recorded(std::uint32_t stages, std::uint32_t classes, std::uint32_t ops)
     return run;
 }
 
-TEST(timeline_part, shows_the_first_class_of_every_stage_where_there_is_room) {
+TEST(timeline, shows_the_first_class_of_every_stage_where_there_is_room) {
     const LongRun run = recorded(3, 2, 100);
     const TimelinePart part = timeline_part(run.step, run.timeline);
     EXPECT_EQ(part.classes, (std::vector{RankClassId{0}, RankClassId{2}, RankClassId{4}}));
@@ -47,7 +47,7 @@ TEST(timeline_part, shows_the_first_class_of_every_stage_where_there_is_room) {
     EXPECT_EQ(part.rank_classes, 6u);
 }
 
-TEST(timeline_part, holds_other_stages_before_other_classes) {
+TEST(timeline, holds_other_stages_before_other_classes) {
     const LongRun run = recorded(4, 2, 100);
     const TimelinePart part =
         timeline_part(run.step, run.timeline, {.slices = 200, .stages = 16, .held = 500, .rows = 64});
@@ -59,7 +59,7 @@ TEST(timeline_part, holds_other_stages_before_other_classes) {
     EXPECT_EQ(few.further, (std::vector{RankClassId{2}}));
 }
 
-TEST(timeline_part, chooses_what_it_holds_evenly) {
+TEST(timeline, chooses_what_it_holds_evenly) {
     const LongRun run = recorded(12, 1, 100);
     const TimelinePart part =
         timeline_part(run.step, run.timeline, {.slices = 200, .stages = 16, .held = 500, .rows = 64});
@@ -67,7 +67,7 @@ TEST(timeline_part, chooses_what_it_holds_evenly) {
     EXPECT_EQ(part.further, (std::vector{RankClassId{1}, RankClassId{5}, RankClassId{10}}));
 }
 
-TEST(timeline_part, shows_the_stages_asked_for) {
+TEST(timeline, shows_the_stages_asked_for) {
     const LongRun run = recorded(12, 2, 100);
     const TimelinePart part = timeline_part(run.step, run.timeline, {.held = 300, .asked = {3, 4}});
     EXPECT_EQ(part.classes, (std::vector{RankClassId{6}, RankClassId{8}}));
@@ -79,7 +79,7 @@ TEST(timeline_part, shows_the_stages_asked_for) {
     EXPECT_THROW(timeline_part(run.step, run.timeline, {.asked = {12}}), LogicError);
 }
 
-TEST(timeline_part, holds_of_further_rows_what_is_in_the_part) {
+TEST(timeline, holds_of_further_rows_what_is_in_the_part) {
     const LongRun run = recorded(4, 1, 100);
     const TimelinePart part =
         timeline_part(run.step, run.timeline, {.slices = 50, .stages = 16, .held = 100, .rows = 64});
@@ -87,7 +87,7 @@ TEST(timeline_part, holds_of_further_rows_what_is_in_the_part) {
     EXPECT_EQ(part.further, (std::vector{RankClassId{1}, RankClassId{2}})) << "25 slices of each";
 }
 
-TEST(timeline_part, chooses_stages_evenly_with_the_first_and_the_last) {
+TEST(timeline, chooses_stages_evenly_with_the_first_and_the_last) {
     const LongRun run = recorded(9, 1, 100);
     const TimelinePart part = timeline_part(run.step, run.timeline, {.slices = 399, .stages = 16});
     EXPECT_EQ(part.classes, (std::vector{RankClassId{0}, RankClassId{4}, RankClassId{8}}));
@@ -96,7 +96,7 @@ TEST(timeline_part, chooses_stages_evenly_with_the_first_and_the_last) {
     EXPECT_EQ(timeline_part(run.step, run.timeline, {.slices = 5000, .stages = 5}).classes.size(), 5u);
 }
 
-TEST(timeline_part, shows_the_beginning_where_two_stages_are_too_much) {
+TEST(timeline, shows_the_beginning_where_two_stages_are_too_much) {
     const LongRun run = recorded(4, 1, 100);
     const TimelinePart part = timeline_part(run.step, run.timeline, {.slices = 50, .stages = 16});
     EXPECT_EQ(part.classes, (std::vector{RankClassId{0}, RankClassId{3}}));
@@ -105,7 +105,7 @@ TEST(timeline_part, shows_the_beginning_where_two_stages_are_too_much) {
     EXPECT_EQ(part.left_out, 150u);
 }
 
-TEST(timeline_part, of_one_long_stage_is_within_the_limit) {
+TEST(timeline, of_one_long_stage_is_within_the_limit) {
     const LongRun run = recorded(1, 1, 1000);
     for (std::size_t limit : {1u, 7u, 999u, 1000u, 1001u}) {
         const TimelinePart part = timeline_part(run.step, run.timeline, {.slices = limit, .stages = 16});

@@ -1,13 +1,22 @@
-// Writes a whole file or nothing: to a temporary beside it, then rename. Where the system has files without names, the
-// temporary gets one only when it is whole, so that nothing is left of it even if the process is killed. Throws
-// std::runtime_error with the reason.
+// Files, read as one text and written whole or not at all.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace weft {
 
+// What people write is shorter by far: longer ones are given by mistake, and a device may never end.
+inline constexpr std::size_t longest_input = std::size_t{64} << 20;
+
+// A gzip file as what it holds. Throws ConfigError: unreadable, or of more than `most` bytes.
+std::string read_text(const std::filesystem::path& path, std::size_t most = longest_input);
+
+// Writes a whole file or nothing: to a temporary beside it, then rename. Where the system has files without names, the
+// temporary gets one only when it is whole, so that nothing is left of it even if the process is killed. Throws
+// std::runtime_error with the reason.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 // The same piece by piece, for content too long to hold. Nothing is left behind unless commit() is reached.
