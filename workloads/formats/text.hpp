@@ -26,6 +26,12 @@ inline std::string lower_case(std::string_view text) {
     return lower;
 }
 
+inline std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r";
+    const std::size_t begin = std::min(text.find_first_not_of(blanks), text.size());
+    return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);  // npos + 1 is 0
+}
+
 // Calls `take` with every line and its number from 1, until it returns false.
 template <class Take>
 void each_line(std::string_view text, Take take) {

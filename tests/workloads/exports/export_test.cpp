@@ -252,7 +252,7 @@ TEST(exports, arguments_of_megatron_follow_from_keys_that_there_are) {
             std::vector<Field> parts = row.elements();
             ASSERT_TRUE(parts.size() == 2 || parts.size() == 3) << group;
             const std::string flag = parts[0].as_text();
-            const JobKey& key = key_of(parts[1].as_text());
+            const JobKey& key = weft::key_of(parts[1].as_text());
             EXPECT_FALSE(flag.starts_with('-')) << flag;
             for (const std::string& word : parts.size() == 2 ? std::vector<std::string>() : parts[2].keys()) {
                 const bool of_flag = key.kind == KeyKind::flag && (word == "true" || word == "false");

@@ -23,12 +23,6 @@ constexpr std::array lane_speeds{LaneSpeed{"SDR", 2},    LaneSpeed{"DDR", 4},   
                                  LaneSpeed{"FDR10", 10}, LaneSpeed{"FDR", 13.64}, LaneSpeed{"EDR", 25},
                                  LaneSpeed{"HDR", 50},   LaneSpeed{"NDR", 100},   LaneSpeed{"XDR", 200}};
 
-std::string without_blanks_at_ends(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \t\r");
-    return begin == text.npos ? std::string()
-                              : std::string(text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin));
-}
-
 DeviceKind device_kind(std::string_view letter, std::string_view description) {
     if (letter == "S" || letter == "SW") return DeviceKind::switch_;
     if (letter == "R" || letter == "RT") return DeviceKind::router;
@@ -72,7 +66,8 @@ class IbnetdiscoverReader {
         if (found_.unknown_lines++ == 0) found_.unknown_line = line_;
     }
 
-    IbDevice& device(const std::string& guid, std::string_view letter, const std::string& description) {
+    IbDevice& device(const std::string& guid, std::string_view letter, std::string_view text) {
+        const std::string description(trimmed(text));
         const auto [place, is_new] = found_.devices.try_emplace(guid);
         IbDevice& one = place->second;
         if (is_new) {
@@ -94,7 +89,7 @@ class IbnetdiscoverReader {
         if (!ports || !id || id->size() < 3 || (*id)[1] != '-')
             return mistake("expected a number of ports and \"S-GUID\"");
         here_ = id->substr(2);
-        IbDevice& one = device(here_, id->substr(0, 1), without_blanks_at_ends(line.quoted().value_or("")));
+        IbDevice& one = device(here_, id->substr(0, 1), line.quoted().value_or(""));
         if (one.has_part)
             return mistake(fmt::format("the device with GUID {} has a part already, in line {}", here_, one.line));
         one.has_part = true;
@@ -121,7 +116,7 @@ class IbnetdiscoverReader {
         const std::optional<std::string> description = line.quoted();
         if (!peer || !description)
             return mistake("expected the port at the other end, and a comment with the name of its device");
-        device(id->substr(2), id->substr(0, 1), without_blanks_at_ends(*description));
+        device(id->substr(2), id->substr(0, 1), *description);
         std::string speed, word;
         while (!(word = line.word()).empty()) {
             if (word[0] >= '1' && word[0] <= '9' && word.find('x') != word.npos) speed = word;
@@ -140,7 +135,7 @@ class IbnetdiscoverReader {
             return mistake("expected kind, lid, port, GUID, width and speed");
         if (!line.take("- ")) {  // nothing is plugged in
             line.until('\'');
-            device(guid.substr(2), kind, without_blanks_at_ends(line.until('\'').value_or(""))).has_part = true;
+            device(guid.substr(2), kind, line.until('\'').value_or("")).has_part = true;
             return;
         }
         const std::string peer_kind = line.word();
@@ -151,8 +146,8 @@ class IbnetdiscoverReader {
         const std::size_t between = both.find("' - '"), end = both.rfind('\'');
         if (!peer_lid || !peer_port || !peer.starts_with("0x") || !names || between == both.npos || end < between + 5)
             return mistake("expected the other end, and the names of both in brackets");
-        device(guid.substr(2), kind, without_blanks_at_ends(both.substr(0, between))).has_part = true;
-        device(peer.substr(2), peer_kind, without_blanks_at_ends(both.substr(between + 5, end - between - 5)));
+        device(guid.substr(2), kind, both.substr(0, between)).has_part = true;
+        device(peer.substr(2), peer_kind, both.substr(between + 5, end - between - 5));
         add_cable({guid.substr(2), *port}, {peer.substr(2), *peer_port}, speed.starts_with("?") ? "" : width + speed);
     }
 

@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <iterator>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "topologies/measurements/lines.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 #include "workloads/framework/version_since.hpp"
 
@@ -28,16 +27,11 @@ constexpr std::array balancing_losses{
     BalancingLoss{"global_aux_loss", "global_auxiliary_loss", global_loss_since},
 };
 
-std::vector<std::string> separated(const std::string& text) {
-    std::istringstream stream(text);
-    return {std::istream_iterator<std::string>(stream), {}};
-}
-
 // Those with a coefficient, which is 0 where it is not given: one for all, or one for each type (transformer/moe/
 // router.py, get_aux_loss_coeff).
 std::vector<BalancingLoss> losses_with_coefficients(MegatronReading& in) {
-    const std::vector<std::string> types = separated(in.lower(types_key, "aux_loss")),
-                                   given = separated(in.word(coefficients_key, "0"));
+    const std::string said = in.lower(types_key, "aux_loss"), numbers = in.word(coefficients_key, "0");
+    const std::vector<std::string_view> types = words(said), given = words(numbers);
     std::vector<BalancingLoss> losses;
     if (given.size() != 1 && given.size() != types.size()) {
         in.error(coefficients_key, "expected one coefficient, or one for each of {} losses, got {}", types.size(),
@@ -46,7 +40,7 @@ std::vector<BalancingLoss> losses_with_coefficients(MegatronReading& in) {
     }
     for (std::size_t i = 0; i < types.size(); ++i) {
         const auto loss = std::ranges::find(balancing_losses, types[i], &BalancingLoss::name);
-        const std::string& coefficient = given[given.size() == 1 ? 0 : i];
+        const std::string coefficient(given[given.size() == 1 ? 0 : i]);
         if (loss != balancing_losses.end()) {
             if (std::strtod(coefficient.c_str(), nullptr) > 0) losses.push_back(*loss);
         } else if (types[i] != "none" && types[i] != "sinkhorn") {

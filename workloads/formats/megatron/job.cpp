@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "topologies/machine.hpp"
+#include "topologies/measurements/lines.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 #include "workloads/framework/version_since.hpp"
@@ -25,12 +26,11 @@ void read_context(MegatronReading& in) {
     const std::string_view key = in.first_of({"ds_sequence_parallel_size", "context_parallel_size"});
     if (in.size(key) == 1) return;
     take_axis(in, key, "context");
-    const std::string method = in.lower("cp_comm_type", "p2p"), first = method.substr(0, method.find(' '));
-    for (std::size_t at = method.find(' '); at != std::string::npos; at = method.find(' ', at + 1)) {
-        const std::size_t end = std::min(method.find(' ', at + 1), method.size());
-        if (method.substr(at + 1, end - at - 1) != first)
-            return in.error("cp_comm_type", "weft exchanges keys and values the same way in every layer");
-    }
+    const std::string said = in.lower("cp_comm_type", "p2p");
+    const std::vector<std::string_view> methods = words(said);
+    const std::string_view first = methods.empty() ? "" : methods.front();
+    if (std::ranges::count(methods, first) < std::ssize(methods))
+        return in.error("cp_comm_type", "weft exchanges keys and values the same way in every layer");
     if (key == "ds_sequence_parallel_size" || first == "a2a") {
         in.put("context_method", "all_to_all", key == "context_parallel_size" ? "cp_comm_type" : key);
     } else if (first == "all_gather" || first == "allgather") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
 #include "sim/base/parse_as.hpp"
 #include "workloads/formats/megatron/keys.hpp"
@@ -34,11 +35,8 @@ Words split_words(const Words& words) {
             all.push_back(word);
             continue;
         }
-        for (std::size_t begin = word.text.find_first_not_of(" \n\t\r"); begin != std::string::npos;) {
-            const std::size_t end = std::min(word.text.find_first_of(" \n\t\r", begin), word.text.size());
-            all.push_back({word.text.substr(begin, end - begin), word.line});
-            begin = word.text.find_first_not_of(" \n\t\r", end);
-        }
+        std::istringstream parts(word.text);
+        for (std::string part; parts >> part;) all.push_back({part, word.line});
     }
     return all;
 }

@@ -7,18 +7,13 @@
 #include <optional>
 
 #include "topologies/measurements/lines.hpp"
+#include "workloads/formats/text.hpp"
 
 namespace weft {
 namespace {
 
 constexpr int deepest_reference = 32;
 constexpr int most_lookups = 20'000;  // references can double themselves
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    return text;
-}
 
 // The end of "${" at the front.
 std::size_t end_of_reference(std::string_view text) {

@@ -11,8 +11,7 @@ namespace {
 
 using Holds = ShellCondition::Holds;
 
-// Words between "&&" and "||" of "[ ... ]", each expanded. Of what the script never sets Bash takes
-// nothing.
+// Words between "&&" and "||" of "[ ... ]", each expanded. Of what the script never sets Bash takes nothing.
 ShellCondition comparison(std::span<const std::string> words) {
     ShellCondition yes = ShellCondition::always(), unknown;
     for (; !words.empty() && words[0] == "!"; words = words.subspan(1)) yes = negated(yes);

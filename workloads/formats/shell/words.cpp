@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "workloads/formats/format.hpp"
+#include "workloads/formats/text.hpp"
 
 namespace weft {
 namespace {
@@ -119,10 +120,7 @@ class ShellCutter {
         for (const std::string& end : documents_) {
             for (bool ended = false; !ended && at_ < text_.size();) {
                 const std::size_t stop = std::min(text_.find('\n', at_), text_.size());
-                std::string_view line = text_.substr(at_, stop - at_);
-                while (!line.empty() && is_space(line.front())) line.remove_prefix(1);
-                while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
-                ended = line == end;
+                ended = trimmed(text_.substr(at_, stop - at_)) == end;
                 go_to(std::min(stop + 1, text_.size()));
             }
         }
