@@ -108,10 +108,9 @@ Exit run_validate(const po::variables_map& arguments) {
     if (!report.empty()) write_file_atomically(report, validation_html(validation));
     if (given(arguments, "json")) {
         fmt::print("{}", validation_json(validation));
-    } else if (given(arguments, "csv")) {
-        fmt::print("{}", validation_csv(validation));
-    } else if (given(arguments, "markdown")) {
-        fmt::print("{}", validation_markdown(validation));
+    } else if (given(arguments, "csv") || given(arguments, "markdown")) {
+        if (given(arguments, "markdown")) fmt::print("{}", validation_markdown(validation));
+        if (given(arguments, "csv")) fmt::print("{}", validation_csv(validation));
     } else {
         if (given(arguments, "rows")) fmt::print("{}\n", validation_rows_text(validation));
         fmt::print("{}", validation_text(validation, given(arguments, "rows") ? 0 : worst_shown));

@@ -17,8 +17,9 @@ void check_data_only(const Job& job, std::vector<JobError>& errors) {
     const std::string_view name = job.framework->name;
     for (const Scheme* scheme : parallelism::all()) {
         const std::uint32_t size = job.layout.size(scheme->axis);
-        refuse.when(size != 1 && scheme->ranks != Scheme::Ranks::rest, fmt::format("layout.{}", scheme->axis),
-                    "{} is data parallelism only; {} must be 1, got {}", name, scheme->axis, size);
+        if (size == 1 || scheme->ranks == Scheme::Ranks::rest) continue;
+        refuse(fmt::format("layout.{}", scheme->axis), "{} is data parallelism only; {} must be 1, got {}", name,
+               scheme->axis, size);
     }
     refuse.when(job.sequence_parallel == SequenceParallel::on, "sequence_parallel",
                 "{} is data parallelism only and has no sequence parallelism", name);

@@ -145,9 +145,9 @@ static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<
     const Layout& layout = job.layout;
     const std::uint64_t ranks = layout.ranks_of_replica() * layout.data;
     const std::uint64_t per_node = machine.accelerators_per_node;
-    const std::string product = fmt::format("{} = {} ranks", own_axes(layout), ranks);
+    const auto product = [&] { return fmt::format("{} = {} ranks", own_axes(layout), ranks); };
     if (ranks > machine.nodes * per_node) {
-        errors.push_back({"layout", fmt::format("{}, but {} has {} nodes of {} accelerators ({})", product,
+        errors.push_back({"layout", fmt::format("{}, but {} has {} nodes of {} accelerators ({})", product(),
                                                 machine.name, machine.nodes, per_node, machine.nodes * per_node)});
         return;
     }
@@ -156,12 +156,12 @@ static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<
         return;
     }
     if (ranks > job.nodes * per_node) {
-        errors.push_back({"layout", fmt::format("{} do not fit on {} nodes of {} accelerators ({})", product, job.nodes,
-                                                per_node, job.nodes * per_node)});
+        errors.push_back({"layout", fmt::format("{} do not fit on {} nodes of {} accelerators ({})", product(),
+                                                job.nodes, per_node, job.nodes * per_node)});
     } else if (ranks + per_node <= job.nodes * per_node) {
         errors.push_back({"layout", fmt::format("{} leave nodes empty: {} nodes have {} accelerators; give fewer nodes "
                                                 "or more data ranks",
-                                                product, job.nodes, job.nodes * per_node)});
+                                                product(), job.nodes, job.nodes * per_node)});
     }
 }
 

@@ -52,7 +52,8 @@ Values micro_batch(const Job& job, std::uint32_t) {
 
 // Without a pipeline the schedules say the same but for what they keep.
 Values schedules(const Job& job, std::uint32_t) {
-    if (job.layout.pipeline == 1) return {static_cast<std::uint32_t>(value_of(Job{}, "schedule"))};
+    static const auto usual = static_cast<std::uint32_t>(value_of(Job{}, "schedule"));
+    if (job.layout.pipeline == 1) return {usual};
     Values values(schedule::all().size());
     std::iota(values.begin(), values.end(), 0U);
     return values;
