@@ -1,6 +1,7 @@
 #include "models/memory/memory.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "models/transformer/kernel_parts.hpp"
 
@@ -8,11 +9,14 @@ namespace weft {
 namespace {
 
 // Elements alive at the moments of backward around an MLP, beyond what the layer keeps, without the gradient that comes
-// past it: rows of `width` go in and out, `inputs` and `outputs` are around its activation function.
-double around_mlp(double rows, double width, double inputs, double outputs) {
+// past it: rows of `width` go in and out, `inputs` and `outputs` are around its activation function, and `made` the
+// gradients of the two maps.
+double around_mlp(double rows, double width, double inputs, double outputs, double made) {
+    if (outputs == 0) return rows * width;
+    const double of_second = made * outputs / (inputs + outputs);
     const double second_map = rows * (width + outputs);
-    const double function = rows * inputs;  // the kept output is gone, its gradient in its place
-    const double first_map = rows * (width - outputs);
+    const double function = rows * inputs + of_second;  // the kept output is gone, its gradient in its place
+    const double first_map = rows * (width - outputs) + made;
     return std::max({second_map, function, first_map});
 }
 
@@ -21,22 +25,24 @@ struct Transients {
     Bytes hidden, mlp, attention;
 };
 
-Transients backward_transients(const Transformer& model, LayerKind kind, const Shard& shard) {
+Transients backward_transients(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory,
+                               const MadeGradients& made) {
     const ShardSizes size(model, shard);
+    const double e = size.element_bytes, maps = made.mlp.value / e;
     const bool divided = shard.sequence_parallel == SequenceParallel::on && shard.tensor > 1;
     const double whole = divided ? size.hidden : 0.0;  // gathered, beyond the own share
-    double mlp = std::max(size.tokens * (whole + size.ffn), around_mlp(size.tokens, 0.0, size.ffn_inputs, size.ffn));
+    double mlp =
+        std::max(size.tokens * (whole + size.ffn), around_mlp(size.tokens, 0.0, size.ffn_inputs, size.ffn, maps));
     if (has_experts(kind)) {
         const ExpertSizes expert(model, shard);
         const double returned = (expert.dispatched + expert.received()) * size.hidden;
-        const double own = around_mlp(expert.received(), size.hidden, expert.inputs, expert.ffn);
-        const double shared = around_mlp(size.tokens, whole, expert.shared_inputs, expert.shared_ffn);
+        const double own = around_mlp(expert.received(), size.hidden, expert.inputs, expert.ffn, maps);
+        const double shared = around_mlp(size.tokens, whole, expert.shared_inputs, expert.shared_ffn, maps);
         mlp = std::max({returned, own, shared});
     }
     const double core =
         shard.attention == AttentionCore::unfused ? 2.0 * size.scores : size.tokens * (size.qkv + size.context);
-    const double e = size.element_bytes;
-    return {{size.own_state * e}, {mlp * e}, {core * e}};
+    return {{size.own_state * residual_bytes(shard, inventory)}, {mlp * e}, Bytes{core * e} + made.all};
 }
 
 struct Halves {
@@ -64,12 +70,13 @@ Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& s
     return bytes_of(saved_tensors(model, kind, shard, inventory));
 }
 
-Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory) {
+Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory,
+                      const MadeGradients& made) {
     Inventory everything = inventory;
     everything.recompute = Recompute::none;
     const Halves all = halves(saved_tensors(model, kind, shard, everything));
     const Halves kept = halves(saved_tensors(model, kind, shard, inventory));
-    const Transients gradients = backward_transients(model, kind, shard);
+    const Transients gradients = backward_transients(model, kind, shard, inventory, made);
     // What is computed again beside results that are kept takes the place of those that only it had a use for.
     Halves used = kept;
     if (inventory.recompute == Recompute::operations) {
@@ -117,6 +124,13 @@ Bytes matrix_library_workspace(const Transformer& model) {
     constexpr Bytes workspace = 32_MiB;
     const double workspaces = model.experts.count > 0 ? 6.0 : 2.0;
     return workspace * workspaces;
+}
+
+std::string_view place_name(FullestAt at) {
+    constexpr std::array<std::string_view, 5> names{"at the end of the forward pass", "at the loss",
+                                                    "in the backward pass", "at the end of the backward pass",
+                                                    "in the optimizer"};
+    return names[static_cast<std::size_t>(at)];
 }
 
 }  // namespace weft

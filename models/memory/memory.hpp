@@ -25,11 +25,24 @@ enum class WeightGradients : std::uint8_t { own, accumulated };
 // all that they were given (PyTorch's DTensor: torch/distributed/tensor/parallel/style.py, PrepareModuleInput).
 enum class MapInputs : std::uint8_t { gathered_again, kept };
 
+// PyTorch's autocast: what norms take and residual additions give stays in fp32, and every product casts its input
+// anew, where maps on one input keep a copy each.
+enum class Autocast : std::uint8_t { off, on };
+// A gated activation function as one kernel, which keeps its inputs and its output, or as modules of PyTorch run it one
+// by one: the product keeps what the function made of one half as well.
+enum class GatedFunction : std::uint8_t { whole, in_parts };
+// A norm as one kernel, or as transformers' LlamaRMSNorm runs it: in fp32, where it keeps its input and what its weight
+// is multiplied with.
+enum class NormFunction : std::uint8_t { whole, in_parts };
+
 struct Inventory {
     Recompute recompute = Recompute::none;
     LayerParts parts{LayerPart::core};  // under `selective`, of those that the layer has
     ExpertWeights expert_weights = ExpertWeights::on_return;
     MapInputs map_inputs = MapInputs::gathered_again;
+    Autocast autocast = Autocast::off;
+    GatedFunction gated_function = GatedFunction::whole;
+    NormFunction norm_function = NormFunction::whole;
 };
 
 // Backward is through with the MLP, and what it kept is gone, when it comes to attention.
@@ -64,6 +77,12 @@ std::vector<SavedTensor> saved_tensors(const Transformer& model, LayerKind kind,
                                        const Inventory& inventory);
 Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory);
 
+// Per element of the hidden state between layers.
+constexpr double residual_bytes(const Shard& shard, const Inventory& inventory) {
+    constexpr double fp32 = 4.0;
+    return inventory.autocast == Autocast::on ? fp32 : shard.element_bytes;
+}
+
 // What is alive while one layer runs backward, beyond what is kept by `inventory`: the most of these moments, each with
 // the activations that have been recomputed by then (all of them, or by parts those of the half that is under way), and
 // without what backward has freed:
@@ -71,8 +90,13 @@ Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& s
 //   its activation function:   the gradient of its input, in place of that of its output
 //   its first map:             the gradients of that map's output and input
 //   attention:                 the gradients of its output and of queries, keys and values, or of unfused scores twice
-// with experts the first three for their rows, and the return of the rows' gradients to them.
-Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory);
+// with experts the first three for their rows, and the return of the rows' gradients to them; `made`: of the gradients
+// of parameters, where they stay until the layer is done, those of the MLP and of all.
+struct MadeGradients {
+    Bytes mlp, all;
+};
+Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory,
+                      const MadeGradients& made = {});
 
 // Kept by the embedding (dropout mask and token ids; its output is the first layer's input and counted there) and by
 // the head (inputs of the final norm and of the logits: 4 s b h, and the softmax or its logarithm in fp32, 4 s b V/t,
@@ -98,14 +122,22 @@ struct MemoryOverhead {
     Bytes least, expected, most;
 };
 
+// Where in a step a rank holds the most: as the last micro-batch that it keeps ends its forward pass, from the loss to
+// the gradient of the output layer, in the backward pass of a layer, as the gradients of what is outside of layers are
+// reduced, or in the optimizer.
+enum class FullestAt : std::uint8_t { forward, loss, backward, end_of_backward, optimizer };
+std::string_view place_name(FullestAt at);  // "at the loss"
+
 struct MemoryUse {
-    Bytes parameters;  // working copy
-    Bytes gradients;
-    Bytes optimizer;    // fp32 master, momentum, variance of what this rank updates
+    Bytes parameters;   // as they stay from step to step: the working copy, or the fp32 one that the optimizer updates
+    Bytes gradients;    // at the peak
+    Bytes optimizer;    // momentum, variance, and an fp32 master beside a working copy, of what this rank updates
     Bytes activations;  // at the peak
-    Bytes buffers;      // gradient buckets, placeholders and communication buffers
+    Bytes buffers;      // gradient buckets, placeholders and communication buffers; at the peak gathered parameters
     Bytes workspace;    // at the peak: gradients of activations or copies for the update, library workspaces
     MemoryOverhead overhead;
+    FullestAt at{};   // where the peak is
+    Bytes passing{};  // of gradients and buffers, what is there then and not throughout
 
     Bytes allocated() const { return parameters + gradients + optimizer + activations + buffers + workspace; }
     Bytes total() const { return allocated() + overhead.expected; }

@@ -17,19 +17,26 @@ class Tensors {
         : model_(model), shard_(shard), inventory_(inventory), size_(model, shard) {}
 
     std::vector<SavedTensor> of(LayerKind kind) {
-        keep("layer input", size_.own_state);
+        const double residual = residual_bytes(shard_, inventory_);
+        keep_bytes("layer input", size_.own_state * residual);
         if (inventory_.recompute == Recompute::full) return saved_;
         if (inventory_.recompute == Recompute::operations) return operations(kind);
+        // A norm in parts keeps a second tensor in fp32; of an input in 16 bits a cast in its place, and another in 16
+        // bits.
+        const double norm_parts = inventory_.norm_function == NormFunction::in_parts ? 4.0 : 0.0;
+        if (norm_parts > 0) keep_bytes("parts of the input norm", size_.own_state * norm_parts);
         attention();
         // Where attention and MLP share a norm, its input and output are kept once.
         const double own = model_.norm_placement == NormPlacement::shared ? 0.0 : size_.own_state;
+        const double input = own * (residual + norm_parts);
         const bool both = model_.norm_placement == NormPlacement::sandwich;
-        if (both) keep("attention output norm's input", own);
-        keep("post-attention norm's input", own);
+        if (both) keep_bytes("attention output norm's input", input);
+        keep_bytes("post-attention norm's input", input);
         half_ = LayerHalf::mlp;
-        if (!again(LayerPart::mlp_norm)) keep_operand("MLP's input", own * kept_share());
+        const double maps = model_.gated && !has_experts(kind) ? copies(2) : 1.0;
+        if (!again(LayerPart::mlp_norm)) keep_operand("MLP's input", own * kept_share() * maps);
         has_experts(kind) ? experts() : mlp();
-        if (both) keep("output norm's input", own);
+        if (both) keep_bytes("output norm's input", input);
         if (shard_.dropout == Dropout::on) keep_bytes("mask after MLP", size_.own_state * mask_bytes);
         return saved_;
     }
@@ -75,9 +82,12 @@ class Tensors {
         return shared && inventory_.map_inputs == MapInputs::kept ? shard_.tensor : 1.0;
     }
 
+    // Of an input that so many maps take.
+    double copies(double maps) const { return inventory_.autocast == Autocast::on ? maps : 1.0; }
+
     void attention() {
         if (!again(LayerPart::input_norm)) {
-            keep_operand("input of queries, keys and values", size_.own_state * kept_share());
+            keep_operand("input of queries, keys and values", size_.own_state * kept_share() * copies(3));
         }
         if (model_.has_latent_attention()) latent();
         if (!again(LayerPart::latent_up)) keep("queries, keys and values", size_.tokens * size_.qkv);
@@ -116,9 +126,14 @@ class Tensors {
         keep_bytes("mask of probabilities", size_.scores * mask_bytes);
     }
 
+    // Of a gated function's one half, where the product that follows keeps it.
+    double half(double outputs) const {
+        return model_.gated && inventory_.gated_function == GatedFunction::in_parts ? outputs : 0.0;
+    }
+
     void mlp() {
         if (again(LayerPart::mlp)) return;
-        keep("activation function's input", size_.tokens * size_.ffn_inputs);
+        keep("activation function's input", size_.tokens * (size_.ffn_inputs + half(size_.ffn)));
         keep_operand("activation function's output", size_.tokens * size_.ffn);
     }
 
@@ -127,7 +142,7 @@ class Tensors {
         const ExpertSizes expert(model_, shard_);
         keep_bytes("router's probabilities", expert.routed * model_.experts.count * softmax_bytes);
         keep_operand("experts' input", expert.received() * size_.hidden);
-        keep("experts' activation function's input", expert.received() * expert.inputs);
+        keep("experts' activation function's input", expert.received() * (expert.inputs + half(expert.ffn)));
         if (!again(LayerPart::expert_activation)) {
             keep_operand("experts' activation function's output", expert.received() * expert.ffn);
         }
@@ -135,7 +150,8 @@ class Tensors {
             keep("rows to be weighted", expert.dispatched * size_.hidden);
         }
         if (again(LayerPart::shared_experts)) return;
-        keep("shared experts' activation function's input", size_.tokens * expert.shared_inputs);
+        keep("shared experts' activation function's input",
+             size_.tokens * (expert.shared_inputs + half(expert.shared_ffn)));
         keep_operand("shared experts' activation function's output", size_.tokens * expert.shared_ffn);
     }
 

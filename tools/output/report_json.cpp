@@ -77,7 +77,9 @@ Json planned_memory_json(const Plan& plan, std::span<const MemoryAdvice> advice)
     Json json{{"fits", plan.fits()},
               {"fullest_stage", plan.fullest_stage()},
               {"peak_bytes", std::llround(memory.total().value)},
+              {"peak_at", place_name(memory.at)},
               {"allocated_bytes", std::llround(memory.allocated().value)},
+              {"reserved_bytes", std::llround(plan.reserved().value)},
               {"least_bytes", std::llround(memory.least().value)},
               {"most_bytes", std::llround(memory.most().value)},
               {"capacity_bytes", std::llround(plan.device.memory.value)}};
@@ -95,6 +97,7 @@ Json memory_json(const MemoryUse& use) {
             {"buffers_bytes", use.buffers.value},
             {"workspace_bytes", use.workspace.value},
             {"overhead_bytes", use.overhead.expected.value},
+            {"peak_at", place_name(use.at)},
             {"allocated_bytes", use.allocated().value},
             {"total_bytes", use.total().value},
             {"least_bytes", use.least().value},

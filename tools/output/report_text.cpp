@@ -77,11 +77,11 @@ std::set<std::size_t> shown_stages(const std::vector<StageReport>& stages) {
 
 std::string stage_table(const Report& report) {
     TextTable table({"<", "ranks", "layers", "compute", "exposed", "waiting", "parameters", "gradients", "optimizer",
-                     "activations", "buffers", "workspace", "overhead", "memory"});
+                     "activations", "buffers", "workspace", "overhead", "memory", "<fullest"});
     const std::set<std::size_t> shown = shown_stages(report.stages);
     std::size_t expected = 0;
     for (const std::size_t i : shown) {
-        if (i != expected) table.add({"...", "", "", "", "", "", "", "", "", "", "", "", "", ""});
+        if (i != expected) table.add({"...", "", "", "", "", "", "", "", "", "", "", "", "", "", ""});
         expected = i + 1;
         const StageReport& c = report.stages[i];
         std::vector<std::string> cells{
@@ -89,6 +89,7 @@ std::string stage_table(const Report& report) {
             to_text(c.idle)};
         const std::vector<std::string> memory = memory_cells(c.memory);
         cells.insert(cells.end(), memory.begin(), memory.end());
+        cells.emplace_back(place_name(c.memory.at));
         table.add(std::move(cells));
     }
     return table.text();
@@ -174,8 +175,9 @@ std::string memory_text(const Plan& plan) {
 std::string advice_text(const Plan& plan, const std::vector<MemoryAdvice>& advice) {
     const MemoryUse& use = plan.stages[plan.fullest_stage()].memory;
     const LargestPart largest = largest_part(use);
-    std::string out = fmt::format("  largest part of stage {}: {}, {} ({})\n", plan.fullest_stage(), largest.name,
-                                  to_text(largest.bytes), percent(largest.bytes / use.total()));
+    std::string out =
+        fmt::format("  largest part of stage {}, {}: {}, {} ({})\n", plan.fullest_stage(), place_name(use.at),
+                    largest.name, to_text(largest.bytes), percent(largest.bytes / use.total()));
     if (advice.empty()) return out + "  no single change would need less\n";
     for (const MemoryAdvice& each : advice) {
         out += fmt::format("  {} would save {}: {}, {}\n", fmt::join(each.changes, " "), to_text(each.saved),

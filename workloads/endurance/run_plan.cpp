@@ -181,7 +181,7 @@ CheckpointCosts checkpoint_costs(const Plan& plan, const StorageFigures& storage
             stage.dense * (ranks / job.layout.copies()) + stage.expert * (ranks / job.layout.expert_data());
         const Bytes states = optimizer_states(job, stage), rank = stage.memory.parameters + states;
         costs.written +=
-            Bytes{different * element_bytes(job.precision)} + states * (different / updated_parameters(job, stage));
+            Bytes{different * job.framework->passing(job).parameters} + states * (different / updated_parameters(job, stage));
         costs.read += rank * ranks;
         costs.rank = std::max(costs.rank, rank);
     }

@@ -7,6 +7,13 @@
 
 namespace weft {
 
+PassingStates states_stay(const Job& job) {
+    return {.parameters = element_bytes(job.precision),
+            .gradients = job.framework->gradient_bytes(job) + job.framework->shares(job).passing_bytes,
+            .in_place = false,
+            .anew = false};
+}
+Bytes no_buffers(const Job&, double) { return {}; }
 std::vector<Call> no_calls(const Job&) { return {}; }
 std::vector<Call> no_stage_calls(const Job&, std::uint32_t) { return {}; }
 InputReduction reduced_after_backward(const Job&) { return InputReduction::after_backward; }

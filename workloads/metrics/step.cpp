@@ -37,6 +37,8 @@ const MetricTable step{{
      MetricKind::count},
     {"memory.allocated_bytes", "B", "of it, in tensors: what torch.cuda.max_memory_allocated() shows",
      [](const Of& of) { return memory(of).allocated().value; }, MetricKind::count},
+    {"memory.reserved_bytes", "B", "for tensors: what torch.cuda.max_memory_reserved() shows",
+     [](const Of& of) { return of.plan.reserved().value; }, MetricKind::count},
     {"memory.least_bytes", "B", "without fragmentation and with the smallest context",
      [](const Of& of) { return memory(of).least().value; }, MetricKind::count},
     {"memory.most_bytes", "B", "with the most of both that was measured",

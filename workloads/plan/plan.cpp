@@ -71,6 +71,12 @@ std::size_t Plan::fullest_stage() const {
     return static_cast<std::size_t>(it - stages.begin());
 }
 
+Bytes Plan::reserved() const {
+    const MemoryUse& use = stages[fullest_stage()].memory;
+    const Bytes room = device.memory - use.overhead.least, allocated = use.allocated();
+    return std::max(allocated, std::min(allocated * (1.0 + job.framework->fragmentation), room));
+}
+
 Library library_of(const Plan& plan) {
     Library library = plan.machine.library();
     if (plan.job.deepspeed.log_calls == Setting::on) library.launch += library.blocking;

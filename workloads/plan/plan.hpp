@@ -99,6 +99,8 @@ struct Plan {
 
     bool fits() const;                  // the fullest stage, at least, within the device's memory
     std::size_t fullest_stage() const;  // by the memory that is expected
+    // What PyTorch's allocator has of the fullest stage's device at the most: less than it would where that is full.
+    Bytes reserved() const;
 };
 
 Plan make_plan(const Study& study);

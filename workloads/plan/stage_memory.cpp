@@ -9,6 +9,7 @@
 #include "models/transformer/prediction.hpp"
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan/recomputed_parts.hpp"
+#include "workloads/plan/states_in_time.hpp"
 #include "workloads/plan/update.hpp"
 
 namespace weft {
@@ -22,8 +23,22 @@ double checkpoint_share(const Job& job) {
 
 struct Fullness {
     Bytes activations, workspace;
-    Bytes total() const { return activations + workspace; }
+    HeldStates states{};
+    FullestAt at{};
+    Bytes total() const { return activations + workspace + states.total(); }
 };
+
+Inventory inventory_of(const Job& job, LayerKind kind, Recompute recompute) {
+    const Modules modules = job.framework->modules(job);
+    const bool plain = modules == Modules::pytorch || modules == Modules::pytorch_units;
+    return {.recompute = recompute,
+            .parts = recomputed_parts(job, kind),
+            .expert_weights = job.framework->expert_weights,
+            .map_inputs = job.framework->map_inputs,
+            .autocast = job.precision == Precision::fp32 ? Autocast::off : job.framework->autocast,
+            .gated_function =
+                plain && job.element_wise == ElementWise::unfused ? GatedFunction::in_parts : GatedFunction::whole};
+}
 
 // What the layers of a model part hold of one micro-batch, asked once for each kind of layer and of recomputation.
 class LayersMemory {
@@ -43,12 +58,11 @@ class LayersMemory {
     // together whole. `ahead`: layers of another micro-batch that run forward meanwhile, one beside each, and are not
     // among what is kept. Of a pair the MLP runs backward before it runs forward, and attention forward before it runs
     // backward (Megatron-core's TransformerLayerSchedulePlan.run, whose nodes free what they kept as they end).
-    Fullness fullest(LayersMemory* ahead = nullptr) {
+    Fullness fullest(const StatesInTime& states, std::uint32_t chunk, LayersMemory* ahead = nullptr) {
         Fullness fullest;
         Bytes freed;
-        const auto consider = [&](Bytes beside, Bytes workspace) {
-            const Fullness moment =
-                ahead == nullptr ? Fullness{{}, workspace - freed} : Fullness{beside - freed, workspace};
+        const auto consider = [&](Bytes beside, Bytes workspace, const HeldStates& held) {
+            const Fullness moment{beside - freed, workspace, held, FullestAt::backward};
             if (moment.total() > fullest.total()) fullest = moment;
         };
         const std::uint32_t group = job_.recompute.group();
@@ -57,16 +71,16 @@ class LayersMemory {
             Bytes before, kept_by_group;
             for (std::uint32_t i = first; i < end; ++i) {
                 const std::uint32_t pair = chunk_.layers - 1 - i;
-                const Bytes own = of(i, job_.recompute.of_layer(i)).workspace + fetched(i);
+                const Bytes own = workspace(i, states.made(chunk, i)) + fetched(i);
                 const Bytes beside = ahead == nullptr ? Bytes{} : ahead->grown(pair) + ahead->beside(pair, mlp(i));
-                consider(beside, before + own);
+                consider(beside, before + own, states.in_layer(chunk, i));
                 if (group > 1) before += of(i, Recompute::none).kept;
                 kept_by_group += kept(i);
             }
             freed += kept_by_group;
             end = first;
         }
-        if (ahead != nullptr) consider(ahead->grown(ahead->chunk_.layers), {});
+        if (ahead != nullptr) consider(ahead->grown(ahead->chunk_.layers), {}, states.throughout());
         return fullest;
     }
 
@@ -83,8 +97,25 @@ class LayersMemory {
 
   private:
     struct Sizes {
-        Bytes kept, workspace, mlp;  // mlp: what is kept of that half
+        Bytes kept, mlp;  // mlp: what is kept of that half
+        std::optional<Bytes> workspace;
     };
+
+    // While it runs backward and makes gradients of its parameters.
+    Bytes workspace(std::uint32_t i, const MadeGradients& made) {
+        const std::uint32_t layer = chunk_.first_layer + i;
+        const LayerKind kind = layer_kind(job_.model, layer);
+        const Recompute recompute = job_.recompute.of_layer(i);
+        std::optional<Bytes>& known = of(i, recompute).workspace;
+        if (known) return *known;
+        known = layer_workspace(job_.model, kind, shard_of(layer), inventory_of(job_, kind, recompute), made);
+        return *known;
+    }
+    Shard shard_of(std::uint32_t layer) const {
+        Shard shard = shard_;
+        shard.imbalance = job_.imbalance_of(layer);
+        return shard;
+    }
 
     // Of a chunk under way: what its first `layers` keep, and what is there before them.
     Bytes grown(std::uint32_t layers) {
@@ -103,20 +134,14 @@ class LayersMemory {
         return kept(i) - std::min(own, mlp);
     }
 
-    const Sizes& of(std::uint32_t i, Recompute recompute) {
+    Sizes& of(std::uint32_t i, Recompute recompute) {
         const std::uint32_t layer = chunk_.first_layer + i;
         const LayerKind kind = layer_kind(job_.model, layer);
         std::optional<Sizes>& known = known_[job_.layer_place(layer)][static_cast<std::size_t>(recompute)];
         if (known) return *known;
-        const Inventory inventory{.recompute = recompute,
-                                  .parts = recomputed_parts(job_, kind),
-                                  .expert_weights = job_.framework->expert_weights,
-                                  .map_inputs = job_.framework->map_inputs};
         Sizes sizes;
-        Shard shard = shard_;
-        shard.imbalance = job_.imbalance_of(layer);
-        sizes.workspace = layer_workspace(job_.model, kind, shard, inventory);
-        for (const SavedTensor& tensor : saved_tensors(job_.model, kind, shard, inventory)) {
+        for (const SavedTensor& tensor :
+             saved_tensors(job_.model, kind, shard_of(layer), inventory_of(job_, kind, recompute))) {
             sizes.kept += tensor.bytes;
             if (tensor.half == LayerHalf::mlp) sizes.mlp += tensor.bytes;
         }
@@ -131,33 +156,36 @@ class LayersMemory {
 };
 
 // The fullest moment of forward and backward. Activations live from a forward slot until the weights' gradient is done;
-// backward starts with the head, whose activations are gone when the layers run. A forward that runs beside a backward
-// comes to its own head when that backward is done.
-Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Moment> moments) {
+// backward starts with the head, whose activations are gone when the layers run, and ends with the reduction of what is
+// outside of layers. A forward that runs beside a backward comes to its own head when that backward is done.
+Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Moment> moments,
+                        const StatesInTime& states) {
     const Bytes head = head_workspace(job.model, job.shard());
     std::vector<LayersMemory> layers;
     std::vector<Fullness> alone;
-    for (const Chunk& chunk : stage.chunks) {
-        layers.emplace_back(job, chunk);
-        alone.push_back(layers.back().fullest());
+    for (std::uint32_t c = 0; c < stage.chunks.size(); ++c) {
+        layers.emplace_back(job, stage.chunks[c]);
+        alone.push_back(layers.back().fullest(states, c));
     }
     std::vector<LayersMemory> ahead = layers;
     Fullness fullest;
-    const auto consider = [&](Bytes activations, Bytes workspace) {
-        const Fullness moment{activations, workspace};
+    const auto consider = [&](const Fullness& moment) {
         if (moment.total() > fullest.total()) fullest = moment;
     };
     for (const Moment& moment : moments) {
         Bytes alive;
         for (std::size_t c = 0; c < stage.chunks.size(); ++c) alive += stage.chunks[c].activations * moment.alive[c];
+        const std::uint32_t c = moment.chunk;
         if (moment.kind == SlotKind::forward) {
-            consider(alive, {});
+            consider({alive, {}, states.at_loss(c), FullestAt::forward});
             continue;
         }
-        const Chunk& chunk = stage.chunks[moment.chunk];
-        if (chunk.has_head()) consider(alive, head);
-        const Fullness run = moment.ahead ? layers[moment.chunk].fullest(&ahead[*moment.ahead]) : alone[moment.chunk];
-        consider(alive - chunk.head_activations + run.activations, run.workspace);
+        const Chunk& chunk = stage.chunks[c];
+        if (chunk.has_head()) consider({alive, head, states.at_loss(c), FullestAt::loss});
+        Fullness run = moment.ahead ? layers[c].fullest(states, c, &ahead[*moment.ahead]) : alone[c];
+        run.activations += alive - chunk.head_activations;
+        consider(run);
+        consider({alive - chunk.activations, {}, states.at_end(), FullestAt::end_of_backward});
     }
     return fullest;
 }
@@ -191,21 +219,19 @@ Bytes communicators(const Job& job) {
 // blocks. An allocator that runs out gives its cache back first, so neither is needed.
 // A process holds half a GiB before its first tensor (assumption, with CUDA's lazy loading) to 1573 MiB (measured on
 // A100 in 2022: bigscience, train/tr11-176B-ml/chronicles-prequel.md); half way is expected.
-// PyTorch's allocator had reserved 1.028 to 1.093 times what was allocated, mean 1.048, over the 43 runs of SimuMax's
-// table on B200 (docs/b200/b200_release_v1.2_summary.json, real_reserved_gib over real_alloc_gib).
 MemoryOverhead overhead(const Job& job, Bytes allocated, Bytes cut, Bytes copies) {
     constexpr Bytes least_context = 512_MiB, most_context = 1573_MiB;
-    constexpr double fragmentation = 0.048, most_fragmentation = 0.093;
     const Bytes library = communicators(job);
     return {.least = least_context + library,
-            .expected = (least_context + most_context + cut) * 0.5 + library + allocated * fragmentation + copies,
+            .expected = (least_context + most_context + cut) * 0.5 + library + allocated * usual_fragmentation + copies,
             .most = most_context + library + allocated * most_fragmentation + cut + copies};
 }
 
-// Momentum, variance (under Muon not of matrices), and a master copy where the working copy is half precision.
+// Momentum, variance (under Muon not of matrices), and a master copy where the parameters themselves are in 16 bits.
 Bytes states_of(const Job& job, const Stage& stage, double updated) {
     const OptimizerSettings& own = job.optimizer;
-    const double master = job.precision == Precision::fp32 ? 0.0 : bytes_of(own.master);
+    const bool has_master = job.precision != Precision::fp32 && !job.framework->passing(job).in_place;
+    const double master = has_master ? bytes_of(own.master) : 0.0;
     const double with_variance =
         own.rule == UpdateRule::muon ? 1.0 - orthogonal_parameters(stage) / stage.parameters() : 1.0;
     return {updated * (master + bytes_of(own.momentum) + bytes_of(own.variance) * with_variance)};
@@ -255,20 +281,24 @@ MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment>
     const auto held = [&](double ranks) { return stage.dense / ranks + stage.expert / expert_ranks(job, ranks); };
     // Reduced gradients of ZeRO-2 and 3 go from their bucket to a host that updates (clear_grad_attribute).
     const bool leave = job.framework->name == "deepspeed" && job.optimizer.leave_device() && job.zero >= 2;
-    const double gradients = leave ? 0.0 : held(shares.gradients), updated = held(shares.optimizer);
-    const Bytes freed{gradients * shares.freed_bytes}, copies{updated * shares.update_bytes};
-    const Fullness passes = fullest_moment(job, stage, moments);
+    const PassingStates passing = job.framework->passing(job);
+    const double kept = leave ? 0.0 : held(shares.gradients), updated = held(shares.optimizer);
+    const Bytes gradients{kept * passing.gradients}, freed{kept * shares.freed_bytes};
+    const Bytes copies{updated * shares.update_bytes};
+    const StatesInTime states(job, stage, gradients);
+    const Fullness passes = fullest_moment(job, stage, moments, states);
     // The update comes after the activations, and in place of the gradients that autograd made.
-    const Fullness update{{}, copies - freed};
+    const Fullness update{{}, copies - freed, {gradients, states.throughout().copies}, FullestAt::optimizer};
     const Fullness fullest = update.total() > passes.total() ? update : passes;
-    MemoryUse use;
+    MemoryUse use{.at = fullest.at, .passing = fullest.states.total() - states.throughout().total()};
     const bool shards = job.deepspeed.parameters == ParametersOn::device;  // else only what is gathered, in buffers
-    use.parameters = {shards ? held(shares.parameters) * element_bytes(job.precision) : 0.0};
-    use.gradients = {gradients * (job.framework->gradient_bytes(job) + shares.passing_bytes)};
+    use.parameters = {shards ? held(passing.in_place ? shares.optimizer : shares.parameters) * passing.parameters
+                             : 0.0};
+    use.gradients = fullest.states.gradients;
     const double stay = job.optimizer.leave_device() ? 1.0 - job.optimizer.fraction : 1.0;
     use.optimizer = stay == 0.0 ? Bytes{} : states_of(job, stage, updated) * stay;
     use.activations = fullest.activations;
-    use.buffers = job.framework->buffers(job, stage.parameters()) + placeholders(job, stage);
+    use.buffers = job.framework->buffers(job, stage.parameters()) + placeholders(job, stage) + fullest.states.copies;
     use.workspace = fullest.workspace + matrix_library_workspace(job.model);
     use.overhead =
         overhead(job, use.allocated(), std::min(freed, passes.activations), passes.total() + copies - fullest.total());

@@ -192,12 +192,12 @@ Simulation simulate_start_up(const Study& study, Plan plan, const SimulationOpti
 
 std::vector<MemoryPoint> memory_timeline(const Simulation& run, RankClassId id) {
     const Stage& stage = run.plan.stages[run.step.stage[id]];
-    const Bytes steady = stage.memory.total() - stage.memory.activations;
+    const Bytes steady = stage.memory.total() - stage.memory.activations - stage.memory.passing;
     std::vector<MemoryPoint> points{{Instant{}, steady}};
     Bytes alive;
     for (const auto& [at, bytes] : memory_changes(run, id)) {
         alive += Bytes{bytes};
-        const Bytes in_use = steady + alive;
+        const Bytes in_use = std::min(steady + alive, stage.memory.total());
         if (points.back().at == at) {
             points.back().in_use = in_use;
         } else {

@@ -238,5 +238,23 @@ TEST(memory_use, is_the_sum_of_its_parts) {
     EXPECT_EQ(use.most(), 319_B);
 }
 
+// Of each element of the hidden state: under autocast both norms' inputs take 2 bytes more, and queries, keys and
+// values have three casts of their input instead of one, the halves of a gated MLP two; norms in parts keep 4 bytes
+// more each. A gated function in parts keeps one half of the MLP's width more.
+TEST(layer_activations, of_modules_in_parts) {
+    Transformer model = plain(1, 1024, 16, 128);
+    model.gated = true;
+    model.ffn_hidden = 4096;
+    const Shard shard{.micro_batch = 2, .sequence = 512};
+    const double state = 2.0 * 512 * 1024, width = 2.0 * 512 * 4096;
+    const auto more = [&](const Inventory& inventory) {
+        const Bytes whole = weft::layer_activations(model, LayerKind::dense, shard, {});
+        return (weft::layer_activations(model, LayerKind::dense, shard, inventory) - whole).value;
+    };
+    EXPECT_DOUBLE_EQ(more({.autocast = Autocast::on}), state * (2 * 2 + 2 * 2 + 1 * 2));
+    EXPECT_DOUBLE_EQ(more({.norm_function = NormFunction::in_parts}), state * 2 * 4);
+    EXPECT_DOUBLE_EQ(more({.gated_function = GatedFunction::in_parts}), width * 2);
+}
+
 }  // namespace
 }  // namespace weft

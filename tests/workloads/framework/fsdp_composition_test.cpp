@@ -261,7 +261,7 @@ TEST(fsdp_composition, experts_of_hybrid_shards_are_summed_over_the_replicas) {
     const Stage& stage = plan.stages.front();
     EXPECT_EQ(stage.expert, 8 * two_of_them);
     EXPECT_EQ(updated_parameters(plan.job, stage), stage.dense / 8 + stage.expert / 2);
-    EXPECT_EQ(memory_use(plan.job, stage).parameters.value, 2 * (stage.dense / 8 + stage.expert / 2));
+    EXPECT_EQ(memory_use(plan.job, stage).parameters.value, 4 * (stage.dense / 8 + stage.expert / 2));
 }
 
 std::vector<double> metrics_of(const Settings& more) {

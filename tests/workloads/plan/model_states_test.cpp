@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "tests/workloads/studies.hpp"
-#include "workloads/plan/plan.hpp"
+#include "workloads/plan/states_in_time.hpp"
 
 namespace weft {
 namespace {
@@ -85,10 +85,9 @@ TEST(model_states, context_ranks_share_them_as_data_ranks_do) {
 TEST(model_states, frameworks_share_them_by_their_own_names) {
     EXPECT_DOUBLE_EQ(states({"framework=ddp"}), 16 * P);
     EXPECT_DOUBLE_EQ(states({"framework=fsdp"}), 16 * P / d);
-    EXPECT_DOUBLE_EQ(states({"framework=fsdp", "fsdp.strategy=shard_grad_op"}), 2 * P + 14 * P / d);
+    EXPECT_DOUBLE_EQ(states({"framework=fsdp", "fsdp.strategy=shard_grad_op"}), 16 * P / d);
     EXPECT_DOUBLE_EQ(states({"framework=fsdp", "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=2"}), 16 * P / 2);
-    EXPECT_DOUBLE_EQ(states({"framework=fsdp", "fsdp.strategy=hybrid_shard_zero2", "fsdp.shard_ranks=2"}),
-                     2 * P + 14 * P / 2);
+    EXPECT_DOUBLE_EQ(states({"framework=fsdp", "fsdp.strategy=hybrid_shard_zero2", "fsdp.shard_ranks=2"}), 16 * P / 2);
     EXPECT_DOUBLE_EQ(states({"framework=megatron", "zero=0"}), 16 * P);
     EXPECT_DOUBLE_EQ(states({"framework=megatron", "zero=1"}), 4 * P + 12 * P / d);
     // bf16 accumulates gradients in fp32.
@@ -96,16 +95,20 @@ TEST(model_states, frameworks_share_them_by_their_own_names) {
     EXPECT_DOUBLE_EQ(states({"framework=megatron", "zero=1", "precision=bf16"}), 6 * P + 12 * P / d);
 }
 
-// FSDP gathers two neighbouring layers, the embedding, the output layer and the last norm, and has the gradient of one
-// layer; the experts of every second layer are whole on every rank. A layer is attention of 4 h^2 + 4 h, two norms of
-// 2 h, and a feed-forward of 8 h^2 + 5 h, or 4 experts of 2 h f + f + h and a router of 4 h.
+// Backward through the last layer, FSDP has it gathered with the layer before, beside the embedding, the output layer
+// and the last norm, of which the latter two have made gradients; the experts of every second layer are whole on every
+// rank. A layer is attention of 4 h^2 + 4 h, two norms of 2 h, and a feed-forward of 8 h^2 + 5 h, or 4 experts of 2 h f
+// + f + h and a router of 4 h, whose gradients are made meanwhile.
 TEST(model_states, fsdp_gathers_layers_with_all_their_experts) {
     constexpr double f = 512, rest = 4 * h * h + 8 * h, dense = rest + 8 * h * h + 5 * h;
-    constexpr double experts = rest + 4 * (2 * h * f + f + h) + 4 * h, root = 2 * V * h + 2 * h;
-    const std::vector<std::string> settings{"framework=fsdp", "model.experts.count=4", "model.experts.top_k=1",
-                                            "model.experts.ffn_hidden=512", "model.experts.every=2"};
+    constexpr double experts = rest + 4 * (2 * h * f + f + h) + 4 * h, root = 2 * V * h + 2 * h, head = V * h + 2 * h;
+    const Plan plan = plan_of({"framework=fsdp", "model.experts.count=4", "model.experts.top_k=1",
+                               "model.experts.ffn_hidden=512", "model.experts.every=2"});
+    const StatesInTime states(plan.job, plan.stages.front(), {});
     EXPECT_LT(dense, experts);
-    EXPECT_DOUBLE_EQ(plan_of(settings).stages.front().memory.buffers.value, 2 * (dense + experts + root) + 2 * experts);
+    EXPECT_DOUBLE_EQ(states.in_layer(0, 7).copies.value, 2 * (dense + experts + root + head));
+    EXPECT_DOUBLE_EQ(states.made(0, 6).all.value, 2 * experts);
+    EXPECT_DOUBLE_EQ(states.made(0, 6).mlp.value, 2 * (experts - 4 * h * h - 8 * h));
 }
 
 // A layer keeps s b h (10 + 24 / t) bytes, under sequence parallelism s b h 34 / t, with full recomputation its input
