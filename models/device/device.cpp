@@ -99,8 +99,8 @@ Seconds kernel_time(const Device& device, Precision precision, const Kernel& ker
         const double reached = device.sustained_clock * efficiency(device, precision, kernel);
         computing = kernel.flops * kernel.executed / (peak * reached);
     }
-    const Seconds moving = kernel.bytes / (device.memory_bandwidth * device.memory_efficiency);
-    return device.kernel_launch + std::max(computing, moving) * device.slowdown;
+    const Seconds moving = kernel.bytes / (device.memory_bandwidth * device.efficiency_of(kernel.pass));
+    return device.kernel_launch * kernel.launches + std::max(computing, moving) * device.slowdown;
 }
 
 Seconds kernel_time(const Device& device, Precision precision, std::span<const Kernel> kernels) {
@@ -120,9 +120,9 @@ double expected_slowdown(const Device& device, std::uint32_t machines) {
     return 1.0 + (device.slow_factor - 1.0) * some;
 }
 
-Seconds pass_time(const Device& device, Bytes moved) {
+Seconds pass_time(const Device& device, Bytes moved, PassClass pass) {
     if (moved.value <= 0.0) return {};
-    return device.kernel_launch + moved / (device.memory_bandwidth * device.memory_efficiency) * device.slowdown;
+    return device.kernel_launch + moved / (device.memory_bandwidth * device.efficiency_of(pass)) * device.slowdown;
 }
 
 }  // namespace weft

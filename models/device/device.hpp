@@ -1,6 +1,7 @@
 // An accelerator: what its data sheet says, how much of it kernels reach, and the time of a kernel.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -83,6 +84,8 @@ struct Device {
     Bytes memory;
     BytesPerSecond memory_bandwidth;  // nominal
     double memory_efficiency = 1.0;   // of element-wise kernels
+    // Of each PassClass; 0: not measured, as memory_efficiency.
+    std::array<double, pass_classes> pass_efficiency{};
     AttentionCurve attention;
     AttentionCurve attention_cudnn;   // of AttentionCore::cudnn
     AttentionCurve attention_triton;  // of AttentionCore::triton
@@ -90,7 +93,7 @@ struct Device {
     Seconds host_launch;              // of the host, per operation: layers that are shorter go at the host's pace
     // How much longer computation takes while its device communicates; 1: not at all.
     double interference = 1.0;
-    double sustained_clock = 1.0;  // of the clock behind the peaks: what the power limit leaves in training
+    double sustained_clock = 1.0;  // of the clock behind the peaks: what power leaves to devices side by side
     // Chips differ: this share of machines computes so many times as long.
     double slow_share = 0.0;
     double slow_factor = 1.0;
@@ -100,6 +103,10 @@ struct Device {
     DevicePower power;
 
     FlopsPerSecond peak(Precision precision) const;
+    double efficiency_of(PassClass pass) const {
+        const double known = pass_efficiency[static_cast<std::size_t>(pass)];
+        return known > 0.0 ? known : memory_efficiency;
+    }
 };
 
 // Reads a device object, records its mistakes in the field's document, and refuses unknown keys. Constants are objects
@@ -121,6 +128,6 @@ Flops total_flops(std::span<const Kernel> kernels);
 double expected_slowdown(const Device& device, std::uint32_t machines);
 
 // Of an element-wise pass, or several at once, that reads and writes `moved`: 0 for none.
-Seconds pass_time(const Device& device, Bytes moved);
+Seconds pass_time(const Device& device, Bytes moved, PassClass pass = PassClass::fused);
 
 }  // namespace weft

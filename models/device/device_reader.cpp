@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "models/device/device.hpp"
 #include "sim/io/document.hpp"
@@ -119,8 +120,18 @@ void read_attention(Constants& constants, Device& device) {
     }
 }
 
+// In the order of PassClass, whose first, `fused`, is memory_efficiency.
+void read_passes(Constants& constants, Device& device) {
+    constexpr std::array keys{"pass_element_wise", "pass_strided", "pass_broadcast", "pass_norm",
+                              "pass_reduction",    "pass_softmax", "pass_gathered",  "pass_optimizer"};
+    static_assert(keys.size() + 1 == pass_classes);
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        constants.read_if_given(keys[i], device.pass_efficiency[i + 1], share);
+}
+
 void read_fitted(Constants constants, Device& device) {
     constants.read("memory_efficiency", device.memory_efficiency, share);
+    read_passes(constants, device);
     read_attention(constants, device);
     constants.read("kernel_launch", device.kernel_launch, duration);
     constants.read("host_launch", device.host_launch, duration);

@@ -25,9 +25,6 @@ enum class WeightGradients : std::uint8_t { own, accumulated };
 // all that they were given (PyTorch's DTensor: torch/distributed/tensor/parallel/style.py, PrepareModuleInput).
 enum class MapInputs : std::uint8_t { gathered_again, kept };
 
-// PyTorch's autocast: what norms take and residual additions give stays in fp32, and every product casts its input
-// anew, where maps on one input keep a copy each.
-enum class Autocast : std::uint8_t { off, on };
 // A gated activation function as one kernel, which keeps its inputs and its output, or as modules of PyTorch run it one
 // by one: the product keeps what the function made of one half as well.
 enum class GatedFunction : std::uint8_t { whole, in_parts };

@@ -19,6 +19,9 @@ double loss_backward_bytes(const Shard& shard) {
     return shard.cross_entropy == CrossEntropy::fused ? 2.0 * e : e + 12.0;
 }
 
+// PyTorch's own loss, one kernel after another.
+bool loses_eagerly(const Shard& shard) { return is_eager(shard) && !keeps_logits(shard.cross_entropy); }
+
 }  // namespace
 
 std::vector<Kernel> embedding_forward(const Transformer& model, const Shard& shard) {
@@ -57,18 +60,26 @@ std::vector<Kernel> embedding_backward(const Transformer& model, const Shard& sh
 std::vector<Kernel> head_forward(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
     const double vocabulary = vocabulary_share(model, shard);
-    return {memory_kernel("final norm", 2.0 * size.own_state, size.element_bytes),
-            gemm_kernel("logits", size.tokens, vocabulary, size.hidden, size.element_bytes),
-            memory_kernel("cross entropy", size.tokens * vocabulary, loss_forward_bytes(shard))};
+    std::vector<Kernel> kernels{memory_kernel("final norm", 2.0 * size.own_state, size.element_bytes),
+                                gemm_kernel("logits", size.tokens, vocabulary, size.hidden, size.element_bytes)};
+    if (is_eager(shard)) kernels.front().pass = PassClass::norm;
+    const std::vector<Kernel> loss =
+        loses_eagerly(shard)
+            ? eager_loss(size.tokens * vocabulary, size.element_bytes)
+            : std::vector{memory_kernel("cross entropy", size.tokens * vocabulary, loss_forward_bytes(shard))};
+    kernels.insert(kernels.end(), loss.begin(), loss.end());
+    return kernels;
 }
 
 std::vector<Kernel> head_backward(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
     const double e = size.element_bytes, vocabulary = vocabulary_share(model, shard);
-    std::vector<Kernel> kernels{
-        memory_kernel("cross entropy gradient", size.tokens * vocabulary, loss_backward_bytes(shard)),
-        gemm_kernel("logits input gradient", size.tokens, size.hidden, vocabulary, e),
-        gemm_kernel("logits weight gradient", vocabulary, size.hidden, size.tokens, e)};
+    std::vector<Kernel> kernels = loses_eagerly(shard)
+                                      ? eager_loss_gradient(size.tokens * vocabulary, e)
+                                      : std::vector{memory_kernel("cross entropy gradient", size.tokens * vocabulary,
+                                                                  loss_backward_bytes(shard))};
+    kernels.push_back(gemm_kernel("logits input gradient", size.tokens, size.hidden, vocabulary, e));
+    kernels.push_back(gemm_kernel("logits weight gradient", vocabulary, size.hidden, size.tokens, e));
     if (model.biases.head) kernels.push_back(memory_kernel("logits bias gradient", size.tokens * vocabulary, e));
     kernels.push_back(memory_kernel("final norm gradient", 3.0 * size.own_state, e));
     return kernels;

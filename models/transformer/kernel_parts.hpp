@@ -72,6 +72,12 @@ inline double vocabulary_share(const Transformer& model, const Shard& shard) {
     return static_cast<double>(padded_vocabulary(model, shard.tensor)) / shard.tensor;
 }
 
+// Puts PyTorch's own kernels in the place of fused passes (Shard::modules), and its cross entropy.
+void run_eagerly(std::vector<LayerPiece>& pieces, const Transformer& model, LayerKind kind, const Shard& shard);
+std::vector<Kernel> eager_loss(double logits, double element_bytes);
+std::vector<Kernel> eager_loss_gradient(double logits, double element_bytes);
+inline bool is_eager(const Shard& shard) { return shard.modules != ModuleCode::framework; }
+
 // The sizes that every list is made of, for one rank.
 struct ShardSizes {
     ShardSizes(const Transformer& model, const Shard& shard);

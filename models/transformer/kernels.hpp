@@ -24,9 +24,33 @@ enum class KernelKind : std::uint8_t {
 // rates.
 enum class AttentionCore : std::uint8_t { unfused, flash, cudnn, triton };
 
+// What a pass over memory does, which decides how much of the bandwidth it reaches (Device::pass_efficiency):
+//   fused         what frameworks' fused kernels do, of one kind or another
+//   element_wise  copies, casts, sums, products, activation functions of whole tensors, one after another in memory
+//   strided       casts of what lies in another order; tensors packed into one buffer
+//   broadcast     products with one value per row
+//   norm          layer and RMS norms, and their gradients
+//   reduction     sums over rows: gradients of biases
+//   softmax       cross entropy in fp32
+//   gathered      rows taken or added up by index
+//   optimizer     updates, norms and clipping of lists of tensors
+enum class PassClass : std::uint8_t {
+    fused,
+    element_wise,
+    strided,
+    broadcast,
+    norm,
+    reduction,
+    softmax,
+    gathered,
+    optimizer,
+};
+constexpr std::size_t pass_classes = 9;
+
 struct Kernel {
     std::string_view name;
     KernelKind kind = KernelKind::memory;
+    PassClass pass = PassClass::fused;      // of memory
     double m = 0, n = 0, k = 0, count = 1;  // of a gemm or of attention
     bool parameters = false;                // a gemm with a parameter matrix of a layer, or its gradient
     Flops flops;  // of matrix products; the attention scores in full, although causal, or a window's share
@@ -35,6 +59,7 @@ struct Kernel {
     // the other half twice (once more in backward).
     double executed = 1.0;
     AttentionCore core = AttentionCore::flash;  // of attention: whose kernel it is
+    double launches = 1;                        // as so many kernels, one after another
 };
 
 enum class SequenceParallel : std::uint8_t { off, on };
@@ -67,6 +92,14 @@ enum class ContextOutput : std::uint8_t { shared, copied };
 // Whether rotary embeddings and the biases of attention's and the MLP's outputs are passes of their own, as under
 // GPT-NeoX in bf16 (unfused_passes.cpp), or part of their neighbours.
 enum class ElementWise : std::uint8_t { fused, unfused };
+
+// Whose modules a layer is made of, where every operator is a kernel: the framework's own, which are fused as it has
+// them; plain modules of PyTorch as torchtitan writes them; or transformers' (eager_pieces.cpp).
+enum class ModuleCode : std::uint8_t { framework, plain, transformers };
+
+// PyTorch's autocast: weights, what norms take and what residual additions give stay in fp32; maps run in 16 bits, each
+// on a cast of its input.
+enum class Autocast : std::uint8_t { off, on };
 
 // Under sequence parallelism, who routes a token: the tensor rank that has it between maps, or all of them, each having
 // gathered it (torchtitan: models/llama4/infra/parallelize.py, apply_moe_ep_tp).
@@ -106,6 +139,9 @@ struct Shard {
     Casting casting = Casting::none;
     CrossEntropy cross_entropy = CrossEntropy::unfused;
     ElementWise element_wise = ElementWise::fused;
+    ModuleCode modules = ModuleCode::framework;
+    bool compiled = false;  // blocks, whose passes are fused again
+    Autocast autocast = Autocast::off;
     std::uint32_t context = 1;        // ranks that share a sequence
     std::uint32_t expert = 1;         // ranks that share the experts of a layer
     std::uint32_t expert_tensor = 1;  // ranks that share each expert; at most `tensor`

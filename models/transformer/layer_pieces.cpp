@@ -267,6 +267,10 @@ std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, c
         pieces.insert(pieces.end(), experts.begin(), experts.end());
     }
     pieces.push_back(residual(model, size));
+    if (is_eager(shard) && !shard.compiled) {
+        run_eagerly(pieces, model, kind, shard);
+        return pieces;
+    }
     if (shard.casting != Casting::none) {
         for (LayerPiece& piece : pieces) add_casts(piece, model, shard);
     }

@@ -22,8 +22,8 @@ function(weft_local_names file result)
     list(APPEND heads ${further})
   endif()
   foreach(head IN LISTS heads)
-    if(NOT head MATCHES "^\n(template|namespace|using)|::[A-Za-z_0-9]+ *$" AND
-       head MATCHES "([A-Za-z_0-9]+)( final)?( :.*)? *$")
+    string(REGEX REPLACE "( final| :[^:].*| )+$" "" head "${head}")  # of a type, what it derives from
+    if(NOT head MATCHES "^\n(template|namespace|using)|::[A-Za-z_0-9]+$" AND head MATCHES "([A-Za-z_0-9]+)$")
       list(APPEND names "${CMAKE_MATCH_1}")
     endif()
   endforeach()

@@ -98,6 +98,8 @@ struct ShardingInput {
 
     const Device* device = nullptr;  // that runs passes over buffers; nullptr: they take no time
 
+    bool autocast = false;  // parameters are in fp32, and cast where they are used
+
     double element_bytes = 2;   // of a parameter
     double gradient_bytes = 2;  // of an accumulated gradient
     std::string_view element_type = "fp16";

@@ -33,6 +33,7 @@ class FullyShard final : public DataParallel {
     void begin_step(Script& script) override {
         gate_ = script.now();
         copied_out_ = Action::none;
+        for (State& state : states_) state.reduced = false;
     }
 
     void before(Script& script, const PassAt& at, std::size_t index) override {
@@ -50,10 +51,11 @@ class FullyShard final : public DataParallel {
     void after(Script& script, const PassAt& at, std::size_t index) override {
         const std::size_t u = unit_of_[index];
         if (at.pass == Pass::forward && index == units_[u].modules.back() && reshards_after_forward(u)) {
-            states_[u] = {.spread = input_.fsdp.reshard == Reshard::over_few ? Spread::few : Spread::all};
+            states_[u].spread = input_.fsdp.reshard == Reshard::over_few ? Spread::few : Spread::all;
+            states_[u].gather = Action::none;
         }
         if (at.pass != Pass::backward || index != units_[u].modules.front()) return;
-        if (!in_pipeline() || (reshards() && accumulates() == Accumulate::never)) states_[u] = {};
+        if (!in_pipeline() || (reshards() && accumulates() == Accumulate::never)) shard_again(u);
         if (!reduces_at_end() && reduces(at)) reduce(script, u, at.where);
     }
 
@@ -64,7 +66,7 @@ class FullyShard final : public DataParallel {
         if (at.pass != Pass::backward || !reduces(at)) return;
         for (std::size_t u = 0; u < units_.size(); ++u) {
             if (units_[u].chunk != at.chunk) continue;
-            if (in_pipeline() && at.accumulation == Accumulation::complete) states_[u] = {};
+            if (in_pipeline() && at.accumulation == Accumulation::complete) shard_again(u);
             if (reduces_at_end()) reduce(script, u, at.where);
         }
         if (composes()) finish_gradients(script);  // _root_post_backward_final_callback
@@ -111,7 +113,13 @@ class FullyShard final : public DataParallel {
     struct State {
         Spread spread = Spread::all;
         ActionId gather = Action::none;  // in flight
+        bool reduced = false;            // in this step
     };
+
+    void shard_again(std::size_t u) {
+        states_[u].spread = Spread::all;
+        states_[u].gather = Action::none;
+    }
 
     bool composes() const { return input_.fsdp.version == 2; }  // else Megatron-FSDP
     bool in_pipeline() const { return input_.stages > 1; }
@@ -119,7 +127,7 @@ class FullyShard final : public DataParallel {
     // The head is needed again at once.
     bool reshards_after_forward(std::size_t u) const {
         const UnitKind kind = units_[u].kind;
-        if (units_[u].ranks == 1 || kind == UnitKind::root) return false;
+        if ((units_[u].ranks == 1 && !is_alone(units_[u])) || kind == UnitKind::root) return false;
         return reshards() && (kind != UnitKind::head || input_.fsdp.reshard == Reshard::always);
     }
     bool reduces_at_end() const { return in_pipeline() && input_.fsdp.accumulate == Accumulate::by_version; }
@@ -144,6 +152,10 @@ class FullyShard final : public DataParallel {
         const FsdpUnit& unit = units_[u];
         if (unit.ranks == 1) {
             state.spread = Spread::whole;
+            if (is_alone(unit)) {
+                const double bytes = 4 + 3 * input_.element_bytes;
+                copy(script, "cast and copy parameters", unit.elements * bytes, where, PassClass::element_wise);
+            }
             return;
         }
         state.gather = script.issue({Collective::all_gather,
@@ -158,7 +170,8 @@ class FullyShard final : public DataParallel {
         State& state = states_[u];
         if (state.gather == Action::none) return;
         script.wait(state.gather);
-        state = {.spread = Spread::whole};
+        state.spread = Spread::whole;
+        state.gather = Action::none;
         copy(script, "copy out parameters", units_[u].elements * 2 * input_.element_bytes, at.where);
         if (at.pass != Pass::forward) {
             gate_ = script.now();
@@ -169,8 +182,9 @@ class FullyShard final : public DataParallel {
     }
 
     // Of what is read and written.
-    void copy(Script& script, std::string_view label, double bytes, Where where) const {
-        if (input_.device != nullptr) script.compute(label, pass_time(*input_.device, {bytes}), where);
+    void copy(Script& script, std::string_view label, double bytes, Where where,
+              PassClass pass = PassClass::fused) const {
+        if (input_.device != nullptr) script.compute(label, pass_time(*input_.device, {bytes}, pass), where);
     }
 
     // The unit that the pass comes to next.
@@ -211,6 +225,7 @@ class FullyShard final : public DataParallel {
     void reduce(Script& script, std::size_t u, Where where) {
         const FsdpUnit& unit = units_[u];
         if (input_.tensor_ranks > 1 && composes()) sum_norms(script, unit, where);
+        if (is_alone(unit)) reduce_alone(script, u, where);
         if (unit.ranks == 1 && !unit.replicas) return;
         if (scattered_ != Action::none) script.wait(scattered_);
         std::erase(reductions_, scattered_);
@@ -228,6 +243,19 @@ class FullyShard final : public DataParallel {
         call.message = call.message / unit.ranks;
         call.label = "all-reduce gradient shards";
         reductions_.push_back(script.issue(call, where, scattered_ != Action::none ? scattered_ : script.now()));
+    }
+
+    // A rank alone casts its shards, copies them into a buffer and gathers that from itself; packs gradients in the
+    // type in which they are reduced, scatters that to itself, and adds it to what earlier micro-batches left.
+    bool is_alone(const FsdpUnit& unit) const {
+        return composes() && unit.ranks == 1 && !unit.replicas && input_.ranks == 1 && input_.sharing_experts == 1;
+    }
+    void reduce_alone(Script& script, std::size_t u, Where where) {
+        const double elements = units_[u].elements;
+        copy(script, "pack gradients", elements * (summed_bytes() + reduced_bytes()), where, PassClass::strided);
+        const double sum = states_[u].reduced ? 3 * 4 : 0;
+        copy(script, "copy gradients", elements * (2 * reduced_bytes() + sum), where, PassClass::element_wise);
+        states_[u].reduced = true;
     }
 
     // Tensor ranks have parts of the gradients of what all of them hold and apply to their own tokens, each a tensor of

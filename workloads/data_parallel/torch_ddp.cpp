@@ -47,11 +47,17 @@ class TorchDdp final : public DataParallel {
     }
 
     bool idle(const PassAt& at) const override {
-        return at.pass != Pass::backward || at.accumulation != Accumulation::complete;
+        return !input_.autocast && (at.pass != Pass::backward || at.accumulation != Accumulation::complete);
+    }
+
+    // Autocast keeps copies of weights from forward to the end of its context.
+    void before(Script& script, const PassAt& at, std::size_t index) override {
+        if (at.pass == Pass::forward) cast(script, "cast weights", at, index, input_.element_bytes + 4);
     }
 
     void after(Script& script, const PassAt& at, std::size_t index) override {
-        if (idle(at)) return;
+        if (at.pass == Pass::backward) cast(script, "cast and scale gradients", at, index, input_.element_bytes + 12);
+        if (at.pass != Pass::backward || at.accumulation != Accumulation::complete) return;
         for (std::size_t t = first_[index + 1]; t-- > first_[index];) {
             Bucket& bucket = buckets_[bucket_of_[t]];
             if (--bucket.missing > 0) continue;
@@ -73,6 +79,13 @@ class TorchDdp final : public DataParallel {
         std::size_t tensors = 0;
         std::size_t missing = 0;  // tensors whose gradient is not ready
     };
+
+    void cast(Script& script, std::string_view label, const PassAt& at, std::size_t index, double bytes) const {
+        if (!input_.autocast || input_.device == nullptr) return;
+        double elements = 0;
+        for (const std::uint64_t tensor : input_.modules[index].tensors) elements += static_cast<double>(tensor);
+        script.compute(label, pass_time(*input_.device, {elements * bytes}, PassClass::element_wise), at.where);
+    }
 
     // Closes a bucket once it holds at least its cap (compute_bucket_assignment_by_size). Experts are a module of their
     // own, with their own buckets.

@@ -180,8 +180,8 @@ CheckpointCosts checkpoint_costs(const Plan& plan, const StorageFigures& storage
         const double different =  // parameters that the stage's ranks hold between them
             stage.dense * (ranks / job.layout.copies()) + stage.expert * (ranks / job.layout.expert_data());
         const Bytes states = optimizer_states(job, stage), rank = stage.memory.parameters + states;
-        costs.written +=
-            Bytes{different * job.framework->passing(job).parameters} + states * (different / updated_parameters(job, stage));
+        costs.written += Bytes{different * job.framework->passing(job).parameters} +
+                         states * (different / updated_parameters(job, stage));
         costs.read += rank * ranks;
         costs.rank = std::max(costs.rank, rank);
     }

@@ -42,7 +42,8 @@ static bool is_plain(Modules modules) { return modules == Modules::pytorch || mo
 static CrossEntropy cross_entropy(const Job& job) {
     if (job.megatron.fused_cross_entropy == Setting::on) return CrossEntropy::fused;
     if (!is_plain(job.framework->modules(job))) return CrossEntropy::unfused;
-    const bool fused = job.compile == Setting::on || job.fsdp.fused_cross_entropy == Setting::on;
+    const bool with_model = job.compile == Setting::on && job.modules == ModuleCode::framework;
+    const bool fused = with_model || job.fsdp.fused_cross_entropy == Setting::on;
     return fused ? CrossEntropy::apart : CrossEntropy::autograd;
 }
 
@@ -56,6 +57,10 @@ Shard Job::shard() const {
                 .casting = is_narrow(precision) ? recipe : Casting::none,
                 .cross_entropy = cross_entropy(*this),
                 .element_wise = element_wise,
+                .modules = modules,
+                .compiled = compile == Setting::on,
+                .autocast = modules != ModuleCode::framework && element_bytes(precision) < 4 ? framework->autocast
+                                                                                             : Autocast::off,
                 .imbalance = experts.imbalance,
                 .capacity_factor = experts.capacity_factor,
                 .dispatch = experts.dispatcher,
@@ -206,8 +211,25 @@ static void check_model(const Job& job, std::vector<JobError>& errors) {
     }
 }
 
+// What PyTorch's modules are known for, operator by operator (models/transformer/eager_pieces.cpp).
+static void check_eager(const Job& job, std::vector<JobError>& errors) {
+    if (job.model.has_latent_attention())
+        errors.push_back({"modules", "latent attention is known with the framework's own modules only"});
+    if (is_narrow(job.precision))
+        errors.push_back({"modules", "products in 8 or 4 bits are known with the framework's own modules only"});
+    if (job.element_wise != ElementWise::fused)
+        errors.push_back({"element_wise", "modules says which passes are apart; leave one of them out"});
+}
+
 static void check_host(const Job& job, std::vector<JobError>& errors) {
     const Modules modules = job.framework->modules(job);
+    if (job.modules != ModuleCode::framework && !is_plain(modules)) {
+        errors.push_back(
+            {"modules", fmt::format("{} has layers of its own; PyTorch's modules are known under fsdp and ddp",
+                                    job.framework->name)});
+    } else if (job.modules != ModuleCode::framework) {
+        check_eager(job, errors);
+    }
     if (job.compile == Setting::on && !is_plain(modules)) {
         errors.push_back(
             {"compile", fmt::format("torch.compile is known of plain modules (fsdp, ddp) only; those of {} "

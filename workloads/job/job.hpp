@@ -55,6 +55,7 @@ struct Job {
     SequenceParallel sequence_parallel = SequenceParallel::off;
     Dropout dropout = Dropout::off;
     ElementWise element_wise = ElementWise::fused;
+    ModuleCode modules = ModuleCode::framework;
     std::uint32_t communication_units = 0;     // of the device's compute units that computation never has
     double sustained_clock = 1.0;              // of what the device file says: what this system's power limit leaves
     Setting blocking_launches = Setting::off;  // the host waits for every kernel (CUDA_LAUNCH_BLOCKING=1)

@@ -85,6 +85,7 @@ void bind_step(KeyRows& rows) {
     own("cuda_graphs", &Job::cuda_graphs);
     own("compile", &Job::compile);
     own("element_wise", &Job::element_wise);
+    own("modules", &Job::modules);
     own("context_method", &Job::context_method);
     own("step", &Job::step);
     own("first_use", &Job::first_use);

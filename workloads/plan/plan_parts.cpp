@@ -84,7 +84,9 @@ LayerCosts layer_costs(const Plan& plan, const Job& job, LayerKind kind, const K
                                 {}});
         const HostOperations kernels{double(piece.forward.size()), double(piece.input_backward.size()),
                                      double(piece.weight_backward.size())};
-        const HostOperations operations = job.compile == Setting::on ? kernels : host_operations(job, piece.piece);
+        const HostOperations operations = job.modules != ModuleCode::framework ? eager_operations(job, kind, piece)
+                                          : job.compile == Setting::on         ? kernels
+                                                                               : host_operations(job, piece.piece);
         if (job.blocking_launches == Setting::on) wait_for(costs.pieces.back(), operations, kernels, plan.device);
         HostOperations& issued = costs.pieces.back().host;
         if (!is_replayed(job, piece.piece)) {
@@ -281,6 +283,11 @@ void set_aside(Device& device, std::uint32_t units) {
     device.gemm_eighth.compute_units = device.gemm.compute_units;
 }
 
+// What power and heat leave of the clock where devices of a node work side by side. One alone has all of it.
+double sustained_by(const Device& device, const Job& job) {
+    return job.layout.ranks() == 1 ? 1.0 : device.sustained_clock;
+}
+
 Plan empty_plan(const Study& study) {
     Plan plan{.job = study.job,
               .device = study.device,
@@ -291,7 +298,7 @@ Plan empty_plan(const Study& study) {
               .hardware_flops = {},
               .host_bound = false};
     plan.machine.prefer(plan.job.library);
-    plan.device.sustained_clock *= plan.job.sustained_clock;
+    plan.device.sustained_clock = sustained_by(plan.device, plan.job) * plan.job.sustained_clock;
     if (plan.job.communication_units > 0) set_aside(plan.device, plan.job.communication_units);
     const double slowest = expected_slowdown(plan.device, plan.job.nodes);
     plan.device.slowdown = 1.0 + (slowest - 1.0) * plan.job.faults.spread;

@@ -29,15 +29,15 @@ struct Fullness {
 };
 
 Inventory inventory_of(const Job& job, LayerKind kind, Recompute recompute) {
-    const Modules modules = job.framework->modules(job);
-    const bool plain = modules == Modules::pytorch || modules == Modules::pytorch_units;
+    const bool eager = job.modules != ModuleCode::framework && job.compile == Setting::off;
+    const bool in_parts = eager && job.modules == ModuleCode::transformers;
     return {.recompute = recompute,
             .parts = recomputed_parts(job, kind),
             .expert_weights = job.framework->expert_weights,
             .map_inputs = job.framework->map_inputs,
-            .autocast = job.precision == Precision::fp32 ? Autocast::off : job.framework->autocast,
-            .gated_function =
-                plain && job.element_wise == ElementWise::unfused ? GatedFunction::in_parts : GatedFunction::whole};
+            .autocast = element_bytes(job.precision) >= 4 ? Autocast::off : job.framework->autocast,
+            .gated_function = eager ? GatedFunction::in_parts : GatedFunction::whole,
+            .norm_function = in_parts ? NormFunction::in_parts : NormFunction::whole};
 }
 
 // What the layers of a model part hold of one micro-batch, asked once for each kind of layer and of recomputation.
@@ -290,7 +290,9 @@ MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment>
     // The update comes after the activations, and in place of the gradients that autograd made.
     const Fullness update{{}, copies - freed, {gradients, states.throughout().copies}, FullestAt::optimizer};
     const Fullness fullest = update.total() > passes.total() ? update : passes;
-    MemoryUse use{.at = fullest.at, .passing = fullest.states.total() - states.throughout().total()};
+    MemoryUse use;
+    use.at = fullest.at;
+    use.passing = fullest.states.total() - states.throughout().total();
     const bool shards = job.deepspeed.parameters == ParametersOn::device;  // else only what is gathered, in buffers
     use.parameters = {shards ? held(passing.in_place ? shares.optimizer : shares.parameters) * passing.parameters
                              : 0.0};

@@ -139,7 +139,8 @@ Seconds update_time(const Plan& plan, const Stage& stage) {
     for (const StageModule& module : stage.modules) tensors += module.tensors.size();
     const double stay = hybrid ? 1.0 - job.optimizer.fraction : 1.0;
     const Bytes moved{traffic.held * held + traffic.updated * updated_parameters(job, stage) * stay};
-    const Seconds passes = std::max(pass_time(plan.device, moved), plan.device.host_launch * double(tensors));
+    const Seconds passes =
+        std::max(pass_time(plan.device, moved, PassClass::optimizer), plan.device.host_launch * double(tensors));
     if (hybrid) return passes + update_of_fraction(plan, stage);
     return job.optimizer.rule == UpdateRule::muon ? passes + orthogonalisation(plan, stage) : passes;
 }

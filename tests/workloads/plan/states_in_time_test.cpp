@@ -23,17 +23,27 @@ constexpr double libraries = 64 * (1 << 20);
 const Settings fully_shard{"framework=fsdp", "fsdp.version=2", "fsdp.reduce_precision=fp32"};
 
 MemoryUse memory_of(const Settings& more, const Settings& framework = fully_shard) {
-    Settings all{"machine=dgx-h100",        "nodes=1",
-                 "layout.tensor=1",         "layout.pipeline=1",
-                 "layout.data=1",           "precision=bf16",
-                 "attention=cudnn",         "model.gated=true",
-                 "model.biases=false",      "model.layers=8",
-                 "model.hidden=4096",       "model.heads=32",
-                 "model.ffn_hidden=14336",  "model.kv_heads=8",
-                 "batch.global=1",          "model.norm=rms_norm",
-                 "model.vocabulary=128256", "batch.sequence=8192",
-                 "batch.micro=1",           "model.positions=rotary",
-                 "element_wise=unfused"};
+    Settings all{"machine=dgx-h100",
+                 "nodes=1",
+                 "layout.tensor=1",
+                 "layout.pipeline=1",
+                 "layout.data=1",
+                 "precision=bf16",
+                 "attention=cudnn",
+                 "model.gated=true",
+                 "model.biases=false",
+                 "model.layers=8",
+                 "model.hidden=4096",
+                 "model.heads=32",
+                 "model.ffn_hidden=14336",
+                 "model.kv_heads=8",
+                 "batch.global=1",
+                 "model.norm=rms_norm",
+                 "model.vocabulary=128256",
+                 "batch.sequence=8192",
+                 "batch.micro=1",
+                 "model.positions=rotary",
+                 "modules=plain"};
     all.insert(all.end(), framework.begin(), framework.end());
     all.insert(all.end(), more.begin(), more.end());
     return make_plan(test::small_study(all)).stages.front().memory;
