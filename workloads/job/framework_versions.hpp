@@ -73,8 +73,8 @@ inline constexpr std::array<MegatronVersion, 18> megatron_versions{{
 // The row of a version; of one that the table has not, the latest.
 template <class Versions>
 constexpr const auto& version_of(const Versions& versions, std::string_view name) {
-    for (const auto& version : versions) {
-        if (version.name == name) return version;
+    for (const auto& row : versions) {
+        if (row.name == name) return row;
     }
     return versions.front();
 }
