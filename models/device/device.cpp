@@ -122,7 +122,7 @@ double expected_slowdown(const Device& device, std::uint32_t machines) {
 
 Seconds pass_time(const Device& device, Bytes moved, PassClass pass) {
     if (moved.value <= 0.0) return {};
-    return device.kernel_launch + moved / (device.memory_bandwidth * device.efficiency_of(pass)) * device.slowdown;
+    return kernel_time(device, Precision::bf16, {.pass = pass, .flops = {}, .bytes = moved});
 }
 
 }  // namespace weft

@@ -108,11 +108,14 @@ class EagerLayer {
         const auto cut = [&](std::vector<Kernel>& kernels, double Kernel::*outputs) {
             std::vector<Kernel> parts;
             for (const Kernel& kernel : kernels) {
-                if (!kernel.name.starts_with(map)) parts.push_back(kernel);
-                for (const double width : kernel.name.starts_with(map) ? widths : std::vector<double>{}) {
-                    parts.push_back(gemm_kernel(kernel.name, outputs == &Kernel::m ? width : kernel.m,
-                                                outputs == &Kernel::n ? width : kernel.n,
-                                                outputs == &Kernel::k ? width : kernel.k, e_, kernel.count));
+                if (!kernel.name.starts_with(map)) {
+                    parts.push_back(kernel);
+                    continue;
+                }
+                Kernel part = kernel;
+                for (const double width : widths) {
+                    part.*outputs = width;
+                    parts.push_back(gemm_kernel(part.name, part.m, part.n, part.k, e_, part.count));
                     parts.back().parameters = true;
                 }
             }
@@ -172,10 +175,10 @@ class EagerLayer {
         if (!rotates(model_, kind_)) return;
         const double rotated = size_.tokens * size_.rotated;
         if (shard_.modules == ModuleCode::transformers) {
-            // product, half negated, joined, product, sum; and their gradients (unfused_passes.cpp)
-            piece.forward.push_back(pass("rotary", rotated, 10.0 * e_, PassClass::element_wise, 10));
-            piece.input_backward.insert(piece.input_backward.begin(),
-                                        pass("rotary gradient", rotated, 15.0 * e_, PassClass::element_wise, 18));
+            piece.forward.push_back(pass("rotary", rotated, rotary_passes * e_, PassClass::element_wise, 10));
+            piece.input_backward.insert(
+                piece.input_backward.begin(),
+                pass("rotary gradient", rotated, rotary_gradient_passes * e_, PassClass::element_wise, 18));
             return;
         }
         const auto turn = [&](bool forward) {

@@ -72,6 +72,11 @@ inline double vocabulary_share(const Transformer& model, const Shard& shard) {
     return static_cast<double>(padded_vocabulary(model, shard.tensor)) / shard.tensor;
 }
 
+// Reads and writes of a rotated tensor where each operator of rotate_half's is a kernel, in units of it: x cos (2), -x
+// of one half (1), both halves joined (2), times sin (2), sum (3); backward g cos (2), g sin (2), the negated half (1),
+// each half spread over zeros (2 and 2), three gradients added up (6).
+constexpr double rotary_passes = 10.0, rotary_gradient_passes = 15.0;
+
 // Puts PyTorch's own kernels in the place of fused passes (Shard::modules), and its cross entropy.
 void run_eagerly(std::vector<LayerPiece>& pieces, const Transformer& model, LayerKind kind, const Shard& shard);
 std::vector<Kernel> eager_loss(double logits, double element_bytes);

@@ -14,11 +14,7 @@
 namespace weft {
 namespace {
 
-// Reads and writes of one rotated tensor, in units of it. x cos (2), -x of one half (1), both halves joined (2), times
-// sin (2), sum (3); two of the ten are in the fused count.
-constexpr double rotary_passes = 10.0 - 2.0;
-// g cos (2), g sin (2), the negated half (1), each half spread over zeros (2 and 2), three gradients added up (6).
-constexpr double rotary_gradient_passes = 15.0 - 2.0;
+constexpr double fused_rotary_passes = 2.0;  // of them, in the fused count
 
 LayerPiece* find(std::vector<LayerPiece>& pieces, Piece which) {
     const auto found = std::ranges::find(pieces, which, &LayerPiece::piece);
@@ -27,10 +23,12 @@ LayerPiece* find(std::vector<LayerPiece>& pieces, Piece which) {
 
 void add_rotary(LayerPiece& qkv, const ShardSizes& size) {
     const double rotated = size.tokens * size.rotated;
-    qkv.forward.push_back(memory_kernel("unfused rotary", rotary_passes * rotated, size.element_bytes));
+    qkv.forward.push_back(
+        memory_kernel("unfused rotary", (rotary_passes - fused_rotary_passes) * rotated, size.element_bytes));
     qkv.input_backward.insert(
         qkv.input_backward.begin(),
-        memory_kernel("unfused rotary gradient", rotary_gradient_passes * rotated, size.element_bytes));
+        memory_kernel("unfused rotary gradient", (rotary_gradient_passes - fused_rotary_passes) * rotated,
+                      size.element_bytes));
 }
 
 // The sum of output and bias is written, and read again for the residual; its gradient moves nothing.

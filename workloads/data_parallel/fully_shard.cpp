@@ -33,7 +33,7 @@ class FullyShard final : public DataParallel {
     void begin_step(Script& script) override {
         gate_ = script.now();
         copied_out_ = Action::none;
-        for (State& state : states_) state.reduced = false;
+        reduced_.assign(units_.size(), false);
     }
 
     void before(Script& script, const PassAt& at, std::size_t index) override {
@@ -51,11 +51,10 @@ class FullyShard final : public DataParallel {
     void after(Script& script, const PassAt& at, std::size_t index) override {
         const std::size_t u = unit_of_[index];
         if (at.pass == Pass::forward && index == units_[u].modules.back() && reshards_after_forward(u)) {
-            states_[u].spread = input_.fsdp.reshard == Reshard::over_few ? Spread::few : Spread::all;
-            states_[u].gather = Action::none;
+            states_[u] = {.spread = input_.fsdp.reshard == Reshard::over_few ? Spread::few : Spread::all};
         }
         if (at.pass != Pass::backward || index != units_[u].modules.front()) return;
-        if (!in_pipeline() || (reshards() && accumulates() == Accumulate::never)) shard_again(u);
+        if (!in_pipeline() || (reshards() && accumulates() == Accumulate::never)) states_[u] = {};
         if (!reduces_at_end() && reduces(at)) reduce(script, u, at.where);
     }
 
@@ -66,7 +65,7 @@ class FullyShard final : public DataParallel {
         if (at.pass != Pass::backward || !reduces(at)) return;
         for (std::size_t u = 0; u < units_.size(); ++u) {
             if (units_[u].chunk != at.chunk) continue;
-            if (in_pipeline() && at.accumulation == Accumulation::complete) shard_again(u);
+            if (in_pipeline() && at.accumulation == Accumulation::complete) states_[u] = {};
             if (reduces_at_end()) reduce(script, u, at.where);
         }
         if (composes()) finish_gradients(script);  // _root_post_backward_final_callback
@@ -113,13 +112,7 @@ class FullyShard final : public DataParallel {
     struct State {
         Spread spread = Spread::all;
         ActionId gather = Action::none;  // in flight
-        bool reduced = false;            // in this step
     };
-
-    void shard_again(std::size_t u) {
-        states_[u].spread = Spread::all;
-        states_[u].gather = Action::none;
-    }
 
     bool composes() const { return input_.fsdp.version == 2; }  // else Megatron-FSDP
     bool in_pipeline() const { return input_.stages > 1; }
@@ -170,8 +163,7 @@ class FullyShard final : public DataParallel {
         State& state = states_[u];
         if (state.gather == Action::none) return;
         script.wait(state.gather);
-        state.spread = Spread::whole;
-        state.gather = Action::none;
+        state = {.spread = Spread::whole};
         copy(script, "copy out parameters", units_[u].elements * 2 * input_.element_bytes, at.where);
         if (at.pass != Pass::forward) {
             gate_ = script.now();
@@ -253,9 +245,9 @@ class FullyShard final : public DataParallel {
     void reduce_alone(Script& script, std::size_t u, Where where) {
         const double elements = units_[u].elements;
         copy(script, "pack gradients", elements * (summed_bytes() + reduced_bytes()), where, PassClass::strided);
-        const double sum = states_[u].reduced ? 3 * 4 : 0;
+        const double sum = reduced_[u] ? 3 * 4 : 0;
         copy(script, "copy gradients", elements * (2 * reduced_bytes() + sum), where, PassClass::element_wise);
-        states_[u].reduced = true;
+        reduced_[u] = true;
     }
 
     // Tensor ranks have parts of the gradients of what all of them hold and apply to their own tokens, each a tensor of
@@ -279,6 +271,7 @@ class FullyShard final : public DataParallel {
     std::vector<FsdpUnit> units_;
     std::vector<std::size_t> unit_of_;    // of each module
     std::vector<State> states_;           // of each unit
+    std::vector<bool> reduced_;           // of each unit of a rank alone, whether it was in this step
     std::vector<ActionId> reductions_;    // in flight
     ActionId gate_ = Action::none;        // what the stream of gathers has been told to wait for
     ActionId copied_out_ = Action::none;  // the copy that it will be told to wait for after the next one

@@ -46,9 +46,7 @@ class TorchDdp final : public DataParallel {
         for (Bucket& bucket : buckets_) bucket.missing = bucket.tensors;
     }
 
-    bool idle(const PassAt& at) const override {
-        return !input_.autocast && (at.pass != Pass::backward || at.accumulation != Accumulation::complete);
-    }
+    bool idle(const PassAt& at) const override { return !input_.autocast && !reduces(at); }
 
     // Autocast keeps copies of weights from forward to the end of its context.
     void before(Script& script, const PassAt& at, std::size_t index) override {
@@ -57,7 +55,7 @@ class TorchDdp final : public DataParallel {
 
     void after(Script& script, const PassAt& at, std::size_t index) override {
         if (at.pass == Pass::backward) cast(script, "cast and scale gradients", at, index, input_.element_bytes + 12);
-        if (at.pass != Pass::backward || at.accumulation != Accumulation::complete) return;
+        if (!reduces(at)) return;
         for (std::size_t t = first_[index + 1]; t-- > first_[index];) {
             Bucket& bucket = buckets_[bucket_of_[t]];
             if (--bucket.missing > 0) continue;
@@ -79,6 +77,10 @@ class TorchDdp final : public DataParallel {
         std::size_t tensors = 0;
         std::size_t missing = 0;  // tensors whose gradient is not ready
     };
+
+    static bool reduces(const PassAt& at) {
+        return at.pass == Pass::backward && at.accumulation == Accumulation::complete;
+    }
 
     void cast(Script& script, std::string_view label, const PassAt& at, std::size_t index, double bytes) const {
         if (!input_.autocast || input_.device == nullptr) return;

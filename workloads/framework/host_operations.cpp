@@ -205,7 +205,7 @@ namespace {
 // Transformer Engine's operations takes 27.
 constexpr double operations_of_operator = 55.0 / 27.0;
 // aten::_chunk_cat lists blocks of 512 elements on the host, some 8 ns each.
-constexpr double operations_of_element = 8e-3 / 27.0 / 512.0;
+constexpr double operators_of_element = 8e-3 / 55.0 / 512.0;
 
 double launches(const std::vector<Kernel>& kernels) {
     double sum = 0;
@@ -224,7 +224,7 @@ HostOperations data_parallel_operations(const Job& job, LayerKind kind) {
     }
     if (job.framework->name == "ddp") return {tensors, 2 * tensors, 0};
     constexpr double of_unit = 8;
-    return {2 * tensors, 2 * tensors + of_unit + elements * operations_of_element / operations_of_operator, 0};
+    return {2 * tensors, 2 * tensors + of_unit + elements * operators_of_element, 0};
 }
 
 }  // namespace

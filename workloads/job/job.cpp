@@ -47,6 +47,8 @@ static CrossEntropy cross_entropy(const Job& job) {
     return fused ? CrossEntropy::apart : CrossEntropy::autograd;
 }
 
+Autocast Job::autocast() const { return element_bytes(precision) < 4 ? framework->autocast : Autocast::off; }
+
 Shard Job::shard() const {
     Shard shard{.micro_batch = batch.micro,
                 .sequence = batch.sequence,
@@ -59,8 +61,7 @@ Shard Job::shard() const {
                 .element_wise = element_wise,
                 .modules = modules,
                 .compiled = compile == Setting::on,
-                .autocast = modules != ModuleCode::framework && element_bytes(precision) < 4 ? framework->autocast
-                                                                                             : Autocast::off,
+                .autocast = autocast(),
                 .imbalance = experts.imbalance,
                 .capacity_factor = experts.capacity_factor,
                 .dispatch = experts.dispatcher,

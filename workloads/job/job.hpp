@@ -87,6 +87,7 @@ struct Job {
     std::size_t layer_places() const { return layer_kinds + experts.by_layer.size(); }
     double imbalance_of(std::uint32_t layer) const;  // of its experts
     Job with_imbalance_of(std::uint32_t layer) const;
+    Autocast autocast() const;  // of the framework, where products are in 16 bits
     Shard shard() const;
     LayerSplit split() const;  // of parameters over ranks
     // Whether experts' gradients are summed over other ranks than dense ones (Megatron-core 0.8

@@ -118,7 +118,7 @@ ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind ste
         .tensor_ranks = layout.tensor,
         .sharing_experts = layout.expert,
         .device = &plan.device,
-        .autocast = job.shard().autocast == Autocast::on,
+        .autocast = job.modules != ModuleCode::framework && job.autocast() == Autocast::on,
         .element_bytes = element_bytes(job.precision),
         .gradient_bytes = gradient_bytes,
         .element_type = element_type,

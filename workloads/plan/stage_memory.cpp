@@ -35,7 +35,7 @@ Inventory inventory_of(const Job& job, LayerKind kind, Recompute recompute) {
             .parts = recomputed_parts(job, kind),
             .expert_weights = job.framework->expert_weights,
             .map_inputs = job.framework->map_inputs,
-            .autocast = element_bytes(job.precision) >= 4 ? Autocast::off : job.framework->autocast,
+            .autocast = job.autocast(),
             .gated_function = eager ? GatedFunction::in_parts : GatedFunction::whole,
             .norm_function = in_parts ? NormFunction::in_parts : NormFunction::whole};
 }

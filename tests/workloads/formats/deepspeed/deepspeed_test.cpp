@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/workloads/formats/key_change.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft {
@@ -109,27 +110,14 @@ TEST(deepspeed_format, unknown_places_and_compressed_gradients_are_refused) {
               std::string::npos);
 }
 
-// What each key changes of the job, as a merge patch, and the note on it.
-struct ZeroChange {
-    std::string said, patch, note{};
-};
-std::ostream& operator<<(std::ostream& out, const ZeroChange& each) { return out << each.said; }
-
-class deepspeed_zero_key : public ::testing::TestWithParam<ZeroChange> {};
+class deepspeed_zero_key : public ::testing::TestWithParam<test::KeyChange> {};
 TEST_P(deepspeed_zero_key, changes_the_job_so_and_no_more) {
-    const Import import = deepspeed_import(with_zero("\"stage\": 3, " + GetParam().said));
-    json expected = deepspeed_object(with_zero("\"stage\": 3"));
-    expected.merge_patch(json::parse(GetParam().patch));
-    EXPECT_EQ(json::parse(import.object.json()), expected);
-    EXPECT_TRUE(GetParam().note.empty() ||
-                std::ranges::any_of(
-                    import.notes,
-                    [](const FormatNote& note) { return note.origin.key + ": " + note.message == GetParam().note; }))
-        << GetParam().note;
+    test::expect_change(deepspeed_import(with_zero("\"stage\": 3, " + GetParam().said)),
+                        deepspeed_object(with_zero("\"stage\": 3")), GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(
     deepspeed_zero, deepspeed_zero_key,
-    ::testing::ValuesIn(std::vector<ZeroChange>{
+    ::testing::ValuesIn(std::vector<test::KeyChange>{
         {R"("stage3_prefetch_bucket_size": 1e7)", R"({"deepspeed": {"prefetch_elements": 10000000}})"},
         {R"("stage3_param_persistence_threshold": "1e5")", R"({"deepspeed": {"persistence_elements": 100000}})"},
         {R"("stage3_max_live_parameters": 1e8)", R"({"deepspeed": {"max_live_elements": 100000000}})"},
@@ -151,13 +139,13 @@ INSTANTIATE_TEST_SUITE_P(
         {R"("use_multi_rank_bucket_allreduce": false)", "{}"},
     }));
 
-class deepspeed_zero_refused : public ::testing::TestWithParam<ZeroChange> {};
+class deepspeed_zero_refused : public ::testing::TestWithParam<test::KeyChange> {};
 TEST_P(deepspeed_zero_refused, is_told_by_the_key) {
     const std::string refusal = deepspeed_refusal(with_zero("\"stage\": 3, " + GetParam().said));
     EXPECT_NE(refusal.find("error: " + GetParam().patch), std::string::npos) << refusal;
 }
 INSTANTIATE_TEST_SUITE_P(deepspeed_zero, deepspeed_zero_refused,
-                         ::testing::ValuesIn(std::vector<ZeroChange>{
+                         ::testing::ValuesIn(std::vector<test::KeyChange>{
                              {R"("reduce_bucket_size": "many")",
                               R"(zero_optimization.reduce_bucket_size: expected a number or "auto", got "many")"},
                              {R"("mics_shard_size": 8)",
@@ -168,27 +156,14 @@ std::string with_keys(const std::string& more) {
     return R"({"train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 0})" + more + "}";
 }
 
-// What each key changes of the job, as a merge patch, and the note on it.
-struct DeepspeedChange {
-    std::string said, patch, note{};
-};
-std::ostream& operator<<(std::ostream& out, const DeepspeedChange& each) { return out << each.said; }
-
-class deepspeed_key : public ::testing::TestWithParam<DeepspeedChange> {};
+class deepspeed_key : public ::testing::TestWithParam<test::KeyChange> {};
 TEST_P(deepspeed_key, changes_the_job_so_and_no_more) {
-    const Import import = deepspeed_import(with_keys(", " + GetParam().said));
-    json expected = deepspeed_object(with_keys(""));
-    expected.merge_patch(json::parse(GetParam().patch));
-    EXPECT_EQ(json::parse(import.object.json()), expected);
-    EXPECT_TRUE(GetParam().note.empty() ||
-                std::ranges::any_of(
-                    import.notes,
-                    [](const FormatNote& note) { return note.origin.key + ": " + note.message == GetParam().note; }))
-        << GetParam().note;
+    test::expect_change(deepspeed_import(with_keys(", " + GetParam().said)), deepspeed_object(with_keys("")),
+                        GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(
     deepspeed, deepspeed_key,
-    ::testing::ValuesIn(std::vector<DeepspeedChange>{
+    ::testing::ValuesIn(std::vector<test::KeyChange>{
         {R"("bf16": {"enabled": true})", R"({"precision": "bf16"})"},
         {R"("fp16": {"enabled": true, "loss_scale": 0})", R"({"precision": "fp16"})"},
         {R"("bf16": {"enabled": "auto"})", R"({"precision": "bf16"})",
@@ -221,13 +196,13 @@ INSTANTIATE_TEST_SUITE_P(
         {R"("weft": {"batch.sequence": "1024"})", R"({"batch": {"sequence": 1024}})"},
     }));
 
-class deepspeed_refused : public ::testing::TestWithParam<DeepspeedChange> {};
+class deepspeed_refused : public ::testing::TestWithParam<test::KeyChange> {};
 TEST_P(deepspeed_refused, is_told_by_the_key) {
     const std::string refusal = deepspeed_refusal(with_keys(", " + GetParam().said));
     EXPECT_NE(refusal.find("error: " + GetParam().patch), std::string::npos) << refusal;
 }
 INSTANTIATE_TEST_SUITE_P(deepspeed, deepspeed_refused,
-                         ::testing::ValuesIn(std::vector<DeepspeedChange>{
+                         ::testing::ValuesIn(std::vector<test::KeyChange>{
                              {R"("gradient_accumulation_steps": 0.5)",
                               "gradient_accumulation_steps: expected at least 1, got 0.5"},
                              {R"("activation_checkpointing": {"cpu_checkpointing": true})",

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/workloads/formats/key_change.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
@@ -46,24 +47,15 @@ bool has_note(const Import& import, std::string_view text) {
     });
 }
 
-// Flags, what is otherwise of the job (as a merge patch), and a note.
-struct Change {
-    std::string flags, patch, note{};
-};
-
-class MegatronFlags : public testing::TestWithParam<Change> {};
+class MegatronFlags : public testing::TestWithParam<test::KeyChange> {};
 
 TEST_P(MegatronFlags, change_these_keys_of_the_job_alone) {
-    const Import import = import_of(GetParam().flags);
-    json expected = json::parse(import_of("").object.json());
-    expected.merge_patch(json::parse(GetParam().patch));
-    EXPECT_EQ(json::parse(import.object.json()), expected) << GetParam().flags;
-    if (!GetParam().note.empty()) EXPECT_TRUE(has_note(import, GetParam().note)) << import.notes.size();
+    test::expect_change(import_of(GetParam().said), json::parse(import_of("").object.json()), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(
     of_jobs, MegatronFlags,
-    testing::ValuesIn(std::vector<Change>{
+    testing::ValuesIn(std::vector<test::KeyChange>{
         {"--swiglu", R"({"model": {"ffn_hidden": 1344, "gated": true}})"},
         {"--quick-geglu", R"({"model": {"gated": true}})"},
         {"--gated-linear-unit", R"({"model": {"gated": true}})"},

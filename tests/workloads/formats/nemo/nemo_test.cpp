@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "tests/workloads/formats/key_change.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft {
@@ -157,27 +158,13 @@ std::string with_line(const std::string& line) {
     return start + "  global_batch_size: 32\n" + (line.empty() ? "" : "  " + line + "\n");
 }
 
-// What each key changes of the job, as a merge patch, and the note on it.
-struct NemoChange {
-    std::string said, patch, note{};
-};
-std::ostream& operator<<(std::ostream& out, const NemoChange& each) { return out << each.said; }
-
-class nemo_key : public ::testing::TestWithParam<NemoChange> {};
+class nemo_key : public ::testing::TestWithParam<test::KeyChange> {};
 TEST_P(nemo_key, changes_the_job_so_and_no_more) {
-    const Import import = imported(with_line(GetParam().said));
-    json expected = object_of(with_line(""));
-    expected.merge_patch(json::parse(GetParam().patch));
-    EXPECT_EQ(json::parse(import.object.json()), expected);
-    EXPECT_TRUE(GetParam().note.empty() ||
-                std::ranges::any_of(
-                    import.notes,
-                    [](const FormatNote& note) { return note.origin.key + ": " + note.message == GetParam().note; }))
-        << GetParam().note;
+    test::expect_change(imported(with_line(GetParam().said)), object_of(with_line("")), GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(
     nemo, nemo_key,
-    ::testing::ValuesIn(std::vector<NemoChange>{
+    ::testing::ValuesIn(std::vector<test::KeyChange>{
         {"num_query_groups: 2", R"({"model": {"kv_heads": 2}})"},
         {"ffn_hidden_size: 512", R"({"model": {"ffn_hidden": 512}})"},
         {"activation: swiglu", R"({"model": {"gated": true}})"},
@@ -235,14 +222,14 @@ INSTANTIATE_TEST_SUITE_P(
         {"mcore_customization_config: {}", "{}", "model.mcore_customization_config: not known to weft, and left out"},
     }));
 
-class nemo_refused : public ::testing::TestWithParam<NemoChange> {};
+class nemo_refused : public ::testing::TestWithParam<test::KeyChange> {};
 TEST_P(nemo_refused, is_told_by_the_key) {
     const std::string told = refusal(with_line(GetParam().said));
     EXPECT_NE(told.find("error: " + GetParam().patch), std::string::npos) << told;
 }
 INSTANTIATE_TEST_SUITE_P(
     nemo, nemo_refused,
-    ::testing::ValuesIn(std::vector<NemoChange>{
+    ::testing::ValuesIn(std::vector<test::KeyChange>{
         {"normalization: groupnorm", R"(model.normalization: expected LayerNorm or RMSNorm, got "groupnorm")"},
         {"position_embedding_type: sinusoidal",
          R"(model.position_embedding_type: weft has rotary, learned and ALiBi positions, not "sinusoidal")"},

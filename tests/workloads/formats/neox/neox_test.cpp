@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/workloads/formats/key_change.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft {
@@ -183,27 +184,13 @@ TEST(neox, bad_input_is_a_config_error) {
     }
 }
 
-// What each key changes of the job, as a merge patch, and the note on it.
-struct NeoxChange {
-    std::string said, patch, note{};
-};
-std::ostream& operator<<(std::ostream& out, const NeoxChange& each) { return out << each.said; }
-
-class neox_key : public ::testing::TestWithParam<NeoxChange> {};
+class neox_key : public ::testing::TestWithParam<test::KeyChange> {};
 TEST_P(neox_key, changes_the_job_so_and_no_more) {
-    const Import import = neox_import({{"a.yml", neox_run(GetParam().said)}});
-    json expected = neox_object("");
-    expected.merge_patch(json::parse(GetParam().patch));
-    EXPECT_EQ(json::parse(import.object.json()), expected);
-    EXPECT_TRUE(GetParam().note.empty() ||
-                std::ranges::any_of(
-                    import.notes,
-                    [](const FormatNote& note) { return note.origin.key + ": " + note.message == GetParam().note; }))
-        << GetParam().note;
+    test::expect_change(neox_import({{"a.yml", neox_run(GetParam().said)}}), neox_object(""), GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(
     neox, neox_key,
-    ::testing::ValuesIn(std::vector<NeoxChange>{
+    ::testing::ValuesIn(std::vector<test::KeyChange>{
         {R"("num_kv_heads": 2)", R"({"model": {"kv_heads": 2}})"},
         {R"("no_weight_tying": true)", R"({"model": {"tied_embeddings": false}})"},
         {R"("gpt_j_residual": true)", R"({"model": {"parallel_residual": true}})"},
@@ -289,14 +276,14 @@ INSTANTIATE_TEST_SUITE_P(
         {R"("num_gpus": -1)", "{}"},
     }));
 
-class neox_refused : public ::testing::TestWithParam<NeoxChange> {};
+class neox_refused : public ::testing::TestWithParam<test::KeyChange> {};
 TEST_P(neox_refused, is_told_by_the_key) {
     const std::string refusal = neox_refusal({{"a.yml", neox_run(GetParam().said)}});
     EXPECT_NE(refusal.find("error: " + GetParam().patch), std::string::npos) << refusal;
 }
 INSTANTIATE_TEST_SUITE_P(
     neox, neox_refused,
-    ::testing::ValuesIn(std::vector<NeoxChange>{
+    ::testing::ValuesIn(std::vector<test::KeyChange>{
         {R"("checkpoint_activations": true, "checkpoint_in_cpu": true)",
          "checkpoint_in_cpu: weft keeps checkpoints on the device"},
         {R"("zero_optimization": {"stage": 2})",

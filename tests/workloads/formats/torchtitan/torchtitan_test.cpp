@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/workloads/formats/key_change.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/torchtitan/flavours.hpp"
 
@@ -247,27 +248,14 @@ std::string training_of(std::string lines) {
     return "[training]\n" + lines + "\n";
 }
 
-// What each key changes of the job, as a merge patch, and the note on it.
-struct TitanChange {
-    std::string said, patch, note{};
-};
-std::ostream& operator<<(std::ostream& out, const TitanChange& each) { return out << each.said; }
-
-class torchtitan_key : public ::testing::TestWithParam<TitanChange> {};
+class torchtitan_key : public ::testing::TestWithParam<test::KeyChange> {};
 TEST_P(torchtitan_key, changes_the_job_so_and_no_more) {
-    const Import import = titan_import(titan_run("8B", training_of(GetParam().said)));
-    json expected = titan_object(training_of(""));
-    expected.merge_patch(json::parse(GetParam().patch));
-    EXPECT_EQ(json::parse(import.object.json()), expected);
-    EXPECT_TRUE(GetParam().note.empty() ||
-                std::ranges::any_of(
-                    import.notes,
-                    [](const FormatNote& note) { return note.origin.key + ": " + note.message == GetParam().note; }))
-        << GetParam().note;
+    test::expect_change(titan_import(titan_run("8B", training_of(GetParam().said))), titan_object(training_of("")),
+                        GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(
     torchtitan, torchtitan_key,
-    ::testing::ValuesIn(std::vector<TitanChange>{
+    ::testing::ValuesIn(std::vector<test::KeyChange>{
         {"seq_len = 1024", R"({"batch": {"sequence": 1024}})"},
         {"local_batch_size = 4", R"({"batch": {"micro": 4, "global": 64}})"},
         {"batch_size = 4", R"({"batch": {"micro": 4, "global": 64}})"},
@@ -324,14 +312,14 @@ INSTANTIATE_TEST_SUITE_P(
         {R"([optimizer]; name = "AdamW")", "{}"},
     }));
 
-class torchtitan_refused : public ::testing::TestWithParam<TitanChange> {};
+class torchtitan_refused : public ::testing::TestWithParam<test::KeyChange> {};
 TEST_P(torchtitan_refused, is_told_by_the_key) {
     const std::string refusal = titan_refusal(titan_run("8B", training_of(GetParam().said)));
     EXPECT_NE(refusal.find("error: " + GetParam().patch), std::string::npos) << refusal;
 }
 INSTANTIATE_TEST_SUITE_P(
     torchtitan, torchtitan_refused,
-    ::testing::ValuesIn(std::vector<TitanChange>{
+    ::testing::ValuesIn(std::vector<test::KeyChange>{
         {R"(mixed_precision_param = "int8")",
          R"(training.mixed_precision_param: expected bfloat16 or float32, got "int8")"},
         {"enable_cpu_offload = true", "training.enable_cpu_offload: weft has no offloading of states to the host"},
