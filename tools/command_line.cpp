@@ -1,6 +1,7 @@
 #include "tools/command_line.hpp"
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/case_conv.hpp>
 
 #include <algorithm>
 #include <array>
@@ -33,12 +34,6 @@ constexpr std::array meanings_of_exits = std::to_array<ExitMeaning>({
     {Exit::internal, "internal error"},
     {Exit::interrupted, "interrupted"},
 });
-
-std::string capitals(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? char(c - 32) : c; });
-    return text;
-}
 
 // Cuts `ending` off; returns whether it was there.
 bool cut(std::string& text, std::string_view ending) {
@@ -206,7 +201,8 @@ po::variables_map parse_arguments(const Command& command, std::span<const char* 
     } catch (const po::required_option& error) {
         std::string name = error.get_option_name();
         name.erase(0, name.find_first_not_of('-'));
-        refuse(is_positional(options, name) ? capitals(name) + " is missing" : "option --" + name + " is missing");
+        refuse(is_positional(options, name) ? boost::to_upper_copy(name) + " is missing"
+                                            : "option --" + name + " is missing");
     } catch (const po::error& error) {
         refuse(error.what());
     }

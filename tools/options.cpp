@@ -4,12 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "sim/base/parse_as.hpp"
 #include "sim/io/diagnostics.hpp"
+#include "sim/io/embedded.hpp"
+#include "sim/io/shipped.hpp"
+#include "tools/digest.hpp"
 #include "topologies/placement.hpp"
+#include "workloads/formats/job_file.hpp"
 
 namespace weft {
 namespace {
@@ -77,6 +83,25 @@ std::optional<std::uint32_t> count_option(const po::variables_map& arguments, co
                                 option.reason.empty() ? "" : fmt::format(" ({})", option.reason), text));
 }
 
+std::vector<std::string_view> comma_parts(std::string_view text) {
+    std::vector<std::string_view> parts;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', begin), text.size());
+        parts.push_back(text.substr(begin, comma - begin));
+        begin = comma + 1;
+    }
+    return parts;
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> ranges_in(std::string_view text) {
+    std::vector<std::pair<std::string_view, std::string_view>> ranges;
+    for (const std::string_view part : comma_parts(text)) {
+        const std::size_t dash = part.find('-');
+        ranges.emplace_back(part.substr(0, dash), dash == part.npos ? part : part.substr(dash + 1));
+    }
+    return ranges;
+}
+
 std::string option_text(const po::variables_map& arguments, const char* name) {
     return arguments.count(name) > 0 ? arguments[name].as<std::string>() : "";
 }
@@ -127,6 +152,104 @@ Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& mach
     }
     if (arguments.count("load") > 0) read_load(arguments["load"].as<std::string>(), machine, fabric);
     return fabric;
+}
+
+std::string job_path(const po::variables_map& arguments) {
+    if (arguments.count("job")) return arguments["job"].as<std::string>();
+    if (arguments.count("machine") && arguments.count("model")) return {};
+    throw po::required_option("job");
+}
+
+std::vector<std::string> job_overrides(const po::variables_map& arguments) {
+    std::vector<std::string> overrides;
+    const auto add = [&](const char* option, const char* key, const std::string& value) {
+        if (arguments.count(option)) overrides.push_back(fmt::format("{}={}", key, value));
+    };
+    // Files of the command line lie where the user is, those of a job file beside it.
+    const auto name = [&](const char* option, std::span<const embedded::File> shipped) {
+        if (!arguments.count(option)) return std::string();
+        const std::string text = meant(shipped, option, arguments[option].as<std::string>(), {});
+        return is_path(text) ? std::filesystem::absolute(text).lexically_normal().string() : text;
+    };
+    const auto text = [&](const char* option) {
+        return arguments.count(option) ? arguments[option].as<std::string>() : std::string();
+    };
+    add("machine", "machine", name("machine", embedded::machines()));
+    add("nodes", "nodes", text("nodes"));
+    add("model", "model", name("model", embedded::catalog()));
+    add("vocabulary", "model.vocabulary", text("vocabulary"));
+    for (const std::string& assignment : option_texts(arguments, "set")) overrides.push_back(assignment);
+    return overrides;
+}
+
+Document job_document(const po::variables_map& arguments) {
+    OpenedJob job = open_job(job_path(arguments), job_overrides(arguments));
+    return std::move(job.document);
+}
+
+Study job_study(const po::variables_map& arguments, Purpose purpose) {
+    OpenedJob job = open_job(job_path(arguments), job_overrides(arguments));
+    print_notes(job.notes);
+    return read_study(std::move(job.document), purpose);
+}
+
+JobRecord job_record(const po::variables_map& arguments) {
+    return {.overrides = job_overrides(arguments), .digest = input_digest(job_document(arguments))};
+}
+
+void print_job_notes(const po::variables_map& arguments) {
+    print_notes(open_job(job_path(arguments), job_overrides(arguments)).notes);
+}
+
+void print_notes(std::span<const FormatNote> notes) {
+    constexpr std::array<std::string_view, 3> words{"note", "warning", "error"};
+    for (const FormatNote& note : notes) {
+        std::string place = note.origin.file;
+        if (note.origin.line > 0) place += fmt::format(":{}", note.origin.line);
+        fmt::print(stderr, "{}{}{}: {}{}{}\n", place, place.empty() ? "" : ": ",
+                   words.at(static_cast<std::size_t>(note.severity)), note.origin.key,
+                   note.origin.key.empty() ? "" : ": ", note.message);
+    }
+}
+
+std::vector<std::string> option_texts(const po::variables_map& arguments, const char* option) {
+    return arguments.count(option) ? arguments[option].as<std::vector<std::string>>() : std::vector<std::string>{};
+}
+
+std::string typed_command(std::string_view command, const po::variables_map& arguments,
+                          std::initializer_list<const char*> options) {
+    std::string typed = fmt::format("weft {}", command);
+    if (arguments.count("job")) typed += " " + job_path(arguments);
+    for (const char* const option : {"machine", "nodes", "model", "vocabulary"}) {
+        if (arguments.count(option)) typed += fmt::format(" --{} {}", option, arguments[option].as<std::string>());
+    }
+    const auto add = [&](const char* option) {
+        for (const std::string& text : option_texts(arguments, option))
+            typed += fmt::format(" --{} '{}'", option, text);
+    };
+    add("set");
+    for (const char* const option : options) add(option);
+    return typed;
+}
+
+JobInput job_input(std::string_view command, const po::variables_map& arguments) {
+    const Document document = job_document(arguments);
+    std::string typed = typed_command(command, arguments);
+    if (!arguments["network"].defaulted()) typed += " --network " + arguments["network"].as<std::string>();
+    return {.command = std::move(typed),
+            .text = document.text(),
+            .folder = std::filesystem::path(job_path(arguments)).parent_path()};
+}
+
+NetworkKind network_named(const std::string& name) {
+    if (name == "flow") return NetworkKind::flow;
+    if (name == "ideal") return NetworkKind::ideal;
+    if (name == "free") return NetworkKind::free;
+    throw po::error("--network: expected flow, ideal or free, got \"" + name + "\"");
+}
+
+NetworkKind network_option(const po::variables_map& arguments) {
+    return network_named(arguments["network"].as<std::string>());
 }
 
 }  // namespace weft

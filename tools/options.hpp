@@ -2,18 +2,25 @@
 #pragma once
 
 #include <boost/program_options.hpp>
-
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "sim/engine/engine.hpp"
 #include "tools/command.hpp"
+#include "tools/output/job_json.hpp"
+#include "tools/page/inputs.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/folding/folding.hpp"
-#include "workloads/report/flop_convention.hpp"
+#include "workloads/formats/format.hpp"
+#include "workloads/job/job.hpp"
+#include "workloads/report/report.hpp"
 
 namespace weft {
 
@@ -28,6 +35,10 @@ struct CountOption {
 std::optional<std::uint32_t> count_option(const po::variables_map& arguments, const CountOption& option);
 
 inline constexpr CountOption jobs_option{.name = "jobs", .most = 1024, .reason = "each is a thread"};
+
+std::vector<std::string_view> comma_parts(std::string_view text);
+// "0,4-6": the first and the last of each part.
+std::vector<std::pair<std::string_view, std::string_view>> ranges_in(std::string_view text);
 
 // Of an option with a text; empty if it is not given.
 std::string option_text(const po::variables_map& arguments, const char* name);
@@ -46,5 +57,31 @@ std::string output_option(const boost::program_options::variables_map& arguments
 // --placement, --routing, --background and --load, for a job of at most as many nodes as the machine has. Throws
 // po::error; ConfigError for a node list.
 Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& machine, std::uint32_t nodes);
+
+// The arguments that every command taking a JOB shares: the file and its overrides.
+
+std::string job_path(const po::variables_map& arguments);  // empty with a machine and a model; throws po::error
+std::vector<std::string> job_overrides(const po::variables_map& arguments);
+// The job with its overrides.
+Document job_document(const po::variables_map& arguments);
+// What JSON tells of it beside what it says.
+JobRecord job_record(const po::variables_map& arguments);
+Study job_study(const po::variables_map& arguments, Purpose purpose = Purpose::simulation);
+
+// On stderr, a line each: where, how bad, what. Of a job, the notes on a file of another tool.
+void print_notes(std::span<const FormatNote> notes);
+void print_job_notes(const po::variables_map& arguments);
+
+// The texts of a repeatable option, as typed; none if it is not given.
+std::vector<std::string> option_texts(const po::variables_map& arguments, const char* option);
+// "weft COMMAND JOB --set '...'" with what was typed for some repeatable options.
+std::string typed_command(std::string_view command, const po::variables_map& arguments,
+                          std::initializer_list<const char*> options = {});
+
+// The job as it was asked for, for whoever reads a command's page later. Of a command with --network.
+JobInput job_input(std::string_view command, const po::variables_map& arguments);
+
+NetworkKind network_named(const std::string& name);  // throws po::error for another name
+NetworkKind network_option(const po::variables_map& arguments);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-#include "tools/size_limit.hpp"
+#include "tools/refusals.hpp"
 
 #include <gtest/gtest.h>
 

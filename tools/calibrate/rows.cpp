@@ -106,10 +106,6 @@ std::string contradiction(std::span<const CollectiveMeasurement> rows, const Mea
     return fmt::format("measured on {} nodes by its own lines, and --nodes says {}", rows.front().nodes, hints.nodes);
 }
 
-Words words_of_option(const po::variables_map& arguments, const char* name) {
-    return arguments.count(name) > 0 ? arguments[name].as<Words>() : Words{};
-}
-
 std::vector<HeldCell> read_holds(const Words& texts) {
     std::vector<HeldCell> holds;
     for (const std::string& each : texts) {
@@ -132,9 +128,7 @@ std::vector<DeviceConstant> asked(std::vector<DeviceConstant> all, const po::var
     for (const DeviceConstant& constant : all) known.push_back(constant.name);
     const std::string& list = arguments["fit"].as<std::string>();
     std::vector<bool> is_asked(all.size(), false);
-    for (std::size_t begin = 0; begin <= list.size();) {
-        const std::size_t comma = std::min(list.find(',', begin), list.size());
-        const std::string name = list.substr(begin, comma - begin);
+    for (const std::string_view name : comma_parts(list)) {
         bool is_known = false;
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (all[i].name != name && all[i].key() != name) continue;
@@ -144,7 +138,6 @@ std::vector<DeviceConstant> asked(std::vector<DeviceConstant> all, const po::var
             throw po::error(fmt::format("--fit: the device has no constant \"{}\"{}; it has {}", name,
                                         suggestion(name, known), fmt::join(known, ", ")));
         }
-        begin = comma + 1;
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (is_asked[i]) result.push_back(std::move(all[i]));
@@ -170,7 +163,7 @@ void limit(std::vector<DeviceConstant>& constants, const Device& device, const p
 std::vector<DeviceFitSource> read_tables(const po::variables_map& arguments, const std::vector<HeldCell>& holds) {
     std::vector<DeviceFitSource> sources;
     std::vector<Diagnostic> errors;
-    for (const std::string& file : words_of_option(arguments, "table")) {
+    for (const std::string& file : option_texts(arguments, "table")) {
         try {
             sources.push_back(table_source(file, read_device_table(file, read_text(file), holds)));
         } catch (const ConfigError& error) {
@@ -230,10 +223,10 @@ Exit calibrate_device(const po::variables_map& arguments) {
     const Device device = load_device(name);
     std::vector<DeviceConstant> constants = asked(device_constants(device), arguments);
     limit(constants, device, arguments);
-    const std::vector<HeldCell> holds = read_holds(words_of_option(arguments, "hold"));
+    const std::vector<HeldCell> holds = read_holds(option_texts(arguments, "hold"));
     std::vector<DeviceFitSource> sources = read_tables(arguments, holds);
     std::vector<ValidationSet> sets;
-    for (const std::string& set : words_of_option(arguments, "set")) sets.push_back(load_validation_set(set));
+    for (const std::string& set : option_texts(arguments, "set")) sets.push_back(load_validation_set(set));
     for (DeviceFitSource& source : set_sources(sets, device, holds)) sources.push_back(std::move(source));
     check_rows(sources);
     const DeviceFit fit = fit_device(device, std::move(constants), sources, all_threads());

@@ -97,18 +97,13 @@ std::uint32_t read_rank(std::string_view text, std::uint32_t ranks) {
 std::vector<std::uint32_t> read_order(std::string_view text, std::uint32_t ranks) {
     std::vector<std::uint32_t> order;
     std::vector<char> named(ranks, 0);
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', begin), text.size());
-        const std::string_view part = text.substr(begin, comma - begin);
-        const std::size_t dash = part.find('-');
-        const std::uint32_t first = read_rank(part.substr(0, dash), ranks);
-        const std::uint32_t last = dash == part.npos ? first : read_rank(part.substr(dash + 1), ranks);
+    for (const auto& [from, to] : ranges_in(text)) {
+        const std::uint32_t first = read_rank(from, ranks), last = read_rank(to, ranks);
         for (std::uint32_t rank = first; rank <= last; ++rank) {
             if (named[rank] != 0) throw po::error(fmt::format("--order: rank {} stands there twice", rank));
             named[rank] = 1;
             order.push_back(rank);
         }
-        begin = comma + 1;
     }
     if (order.size() == ranks) return order;
     throw po::error(fmt::format("--order: expected all {} ranks, got {}", ranks, order.size()));
@@ -132,11 +127,7 @@ SetLayout read_layout(const po::variables_map& arguments, const MachineInfo& mac
 std::vector<Bytes> parse_sizes(std::string_view text, std::string_view option) {
     if (text.find(':') != text.npos) return parse_range(text, option);
     std::vector<Bytes> sizes;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', begin), text.size());
-        sizes.push_back(parse_size(text.substr(begin, comma - begin), text, option));
-        begin = comma + 1;
-    }
+    for (const std::string_view part : comma_parts(text)) sizes.push_back(parse_size(part, text, option));
     return sizes;
 }
 

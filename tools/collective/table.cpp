@@ -8,7 +8,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/explicit/explicit_run.hpp"
-#include "tools/collective/jitter.hpp"
+#include "tools/collective/request.hpp"
 #include "tools/command.hpp"
 #include "tools/parallel.hpp"
 
@@ -172,10 +172,6 @@ CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const Colle
     }
     return row;
 }
-
-}  // namespace
-
-namespace {
 
 class NoSink final : public ExchangeSink {
   public:

@@ -21,16 +21,13 @@ namespace {
 std::vector<Constant> constants_asked(const std::string& list) {
     const std::vector<std::string> known{"launch", "step", "efficiency", "rate"};
     std::vector<Constant> constants;
-    for (std::size_t begin = 0; begin <= list.size();) {
-        const std::size_t comma = std::min(list.find(',', begin), list.size());
-        const std::string name = list.substr(begin, comma - begin);
+    for (const std::string_view name : comma_parts(list)) {
         const auto found = std::ranges::find(known, name);
         if (found == known.end()) {
             throw po::error(
                 fmt::format("--fit: expected {}, got \"{}\"{}", fmt::join(known, ", "), name, suggestion(name, known)));
         }
         constants.push_back(static_cast<Constant>(found - known.begin()));
-        begin = comma + 1;
     }
     return constants;
 }

@@ -1,32 +1,156 @@
 // `weft check JOB`: reads and plans, simulates nothing.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sim/base/check.hpp"
+#include "sim/io/diagnostics.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/files.hpp"
 #include "sim/io/shipped.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
-#include "tools/job_options.hpp"
+#include "tools/options.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
-#include "tools/output/served_text.hpp"
+#include "tools/output/result_table.hpp"
+#include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/plan/needed_calls.hpp"
 #include "workloads/plan/plan.hpp"
 
 namespace weft::commands {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// What a machine file can serve: of each library, which frameworks with which kind of parallelism.
+
+struct ServedKind {
+    std::string_view kind;  // "ZeRO 1"
+    // Collectives that the library lacks for it; absent: the framework does not have this kind of parallelism.
+    std::optional<std::vector<std::string_view>> missing;
+};
+
+struct ServedRow {
+    std::string library;
+    std::string framework;
+    std::vector<ServedKind> kinds;
+};
+
+struct Served {
+    MachineInfo machine;
+    std::vector<ServedRow> rows;
+};
+
+// On two ranks; what a framework does not have, it refuses.
+constexpr std::array kinds = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"data", "layout.data=2"},
+    {"ZeRO 1", "layout.data=2 zero=1"},
+    {"ZeRO 2", "layout.data=2 zero=2"},
+    {"ZeRO 3", "layout.data=2 zero=3"},
+    {"tensor", "layout.tensor=2"},
+    {"sequence", "layout.tensor=2 sequence_parallel=true"},
+    {"context", "layout.context=2 context_method=ring"},
+    {"Ulysses", "layout.context=2 context_method=all_to_all"},
+    {"pipeline", "layout.pipeline=2"},
+    {"expert", R"(layout.data=2 layout.expert=2 model.experts={"count":2,"top_k":1})"},
+});
+
+Document small_job(const std::string& machine, const std::string& framework, std::string_view settings) {
+    Document job = Document::parse("check.json", R"({"model": {"layers": 2, "hidden": 128, "heads": 2,
+        "vocabulary": 1024}, "batch": {"sequence": 128, "global": 4}})");
+    job.assign("machine=" + machine);
+    job.assign("framework=" + framework);
+    for (std::size_t begin = 0; begin < settings.size();) {
+        const std::size_t end = std::min(settings.find(' ', begin), settings.size());
+        job.assign(settings.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return job;
+}
+
+ServedKind kind_served(const Library& library, std::string_view kind, const Document& job) {
+    ServedKind served{.kind = kind, .missing = std::nullopt};
+    std::set<Collective> ops;
+    try {
+        ops = collectives_of(make_plan(read_study(job.copy())));
+    } catch (const ConfigError&) {
+        return served;
+    }
+    served.missing.emplace();
+    for (const Collective op : ops) {
+        if (!library.runs(op)) served.missing->push_back(name(op));
+    }
+    return served;
+}
+
+// "yes", "-" where the framework does not have it, or what is missing.
+std::string verdict(const ServedKind& served) {
+    if (!served.missing) return "-";
+    return served.missing->empty() ? "yes" : fmt::format("no {}", fmt::join(*served.missing, ", "));
+}
+
+Served served_by(const std::string& name) {
+    Served served{.machine = Machine::load(name).info(), .rows = {}};
+    for (const Library& library : served.machine.libraries) {
+        for (const std::string& framework : framework_names()) {
+            ServedRow row{.library = library.name, .framework = framework, .kinds = {}};
+            for (const auto& [kind, settings] : kinds) {
+                row.kinds.push_back(kind_served(library, kind, small_job(name, framework, settings)));
+            }
+            served.rows.push_back(std::move(row));
+        }
+    }
+    return served;
+}
+
+std::string served_text(const std::string& name, const Served& served) {
+    std::vector<std::string> header{"<library", "<framework"};
+    for (const auto& [kind, settings] : kinds) header.push_back("<" + std::string(kind));
+    TextTable table(header);
+    for (const ServedRow& row : served.rows) {
+        std::vector<std::string> cells{row.library, row.framework};
+        for (const ServedKind& kind : row.kinds) cells.push_back(verdict(kind));
+        table.add(std::move(cells));
+    }
+    const MachineInfo& machine = served.machine;
+    return fmt::format("{}: fine: {} nodes of {} accelerators ({})\n\n{}", name, machine.nodes,
+                       machine.accelerators_per_node, machine.device, table.text());
+}
+
+nlohmann::ordered_json served_json(const Served& served) {
+    using Json = nlohmann::ordered_json;
+    Json rows = Json::array();
+    for (const ServedRow& row : served.rows) {
+        Json kinds_of_row = Json::object();
+        for (const ServedKind& kind : row.kinds) {
+            Json& own = kinds_of_row[std::string(kind.kind)];
+            own["served"] = kind.missing && kind.missing->empty();
+            own["framework_has_it"] = kind.missing.has_value();
+            own["missing"] = kind.missing.value_or(std::vector<std::string_view>{});
+        }
+        rows.push_back({{"library", row.library}, {"framework", row.framework}, {"kinds", std::move(kinds_of_row)}});
+    }
+    const MachineInfo& machine = served.machine;
+    return {{"name", machine.name},
+            {"nodes", machine.nodes},
+            {"accelerators_per_node", machine.accelerators_per_node},
+            {"device", machine.device},
+            {"serves", std::move(rows)}};
+}
 
 // What was found: the exit code, and how people and programs are told.
 struct Finding {
@@ -66,7 +190,7 @@ Finding check_job(const po::variables_map& arguments) {
 }
 
 Finding check_machine(const std::string& name) {
-    const Served served = weft::served(name);
+    const Served served = served_by(name);
     return {.exit = Exit::ok,
             .text = served_text(name, served),
             .json = {{"machine", served_json(served)}},

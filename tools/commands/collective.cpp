@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -42,6 +43,33 @@ std::vector<CollectiveMeasurement> measurements(const po::variables_map& argumen
     std::ranges::sort(messages);
     messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
     return rows;
+}
+
+// Time over size, both logarithmic; with what was measured, if anything.
+Chart collective_chart(const CollectiveRequest& request, std::span<const CollectiveRow> rows,
+                       const std::optional<Comparison>& comparison) {
+    Chart chart{.title = fmt::format("{} on {}", name(request.op), request.machine.info().name),
+                .subtitle = fmt::format("{}, {}", request.library->name, layout_text(request.layout)),
+                .kind = ChartKind::lines,
+                .x = {.title = "Full buffer", .unit = "B", .scale = AxisScale::log2},
+                .y = {.title = "Time of a call", .unit = "s", .scale = AxisScale::log10},
+                .categories = {},
+                .positions = {},
+                .series = {{.name = "predicted", .values = {}}}};
+    for (const CollectiveRow& row : rows) {
+        chart.positions.push_back(row.message.value);
+        chart.series.front().values.push_back(row.time.value);
+    }
+    if (!comparison) return chart;
+    ChartSeries measured{.name = "measured", .values = {}, .look = ChartSeries::Look::reference};
+    for (const CollectiveRow& row : rows) {
+        const auto same = [&](const ComparedRow& other) { return other.message == row.message; };
+        const auto found = std::find_if(comparison->rows.begin(), comparison->rows.end(), same);
+        measured.values.push_back(found == comparison->rows.end() ? std::numeric_limits<double>::quiet_NaN()
+                                                                  : found->measured.value);
+    }
+    chart.series.push_back(std::move(measured));
+    return chart;
 }
 
 std::string report_of(const po::variables_map& arguments, const CollectiveRequest& request,

@@ -9,11 +9,10 @@
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/explain/job_comparison.hpp"
-#include "tools/job_options.hpp"
 #include "tools/options.hpp"
 #include "tools/output/job_comparison_text.hpp"
 #include "tools/page/pages.hpp"
-#include "tools/size_limit.hpp"
+#include "tools/refusals.hpp"
 
 namespace weft::commands {
 namespace {

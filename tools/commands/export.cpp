@@ -5,7 +5,7 @@
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/job_options.hpp"
+#include "tools/options.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/exports/export.hpp"
 

@@ -6,27 +6,23 @@
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/job_options.hpp"
+#include "tools/options.hpp"
 #include "tools/output/report_json.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft::commands {
 namespace {
 
-std::string text_option(const po::variables_map& arguments, const char* option) {
-    return arguments.count(option) ? arguments[option].as<std::string>() : std::string();
-}
-
 std::uint32_t number_option(const po::variables_map& arguments, const char* option) {
     return arguments.count(option) ? arguments[option].as<std::uint32_t>() : 0;
 }
 
 FormatOptions format_options(const po::variables_map& arguments) {
-    return {.machine = text_option(arguments, "machine"),
+    return {.machine = option_text(arguments, "machine"),
             .nodes = number_option(arguments, "nodes"),
-            .model = text_option(arguments, "model"),
+            .model = option_text(arguments, "model"),
             .vocabulary = number_option(arguments, "vocabulary"),
-            .like = text_option(arguments, arguments.count("like") ? "like" : "node"),
+            .like = option_text(arguments, arguments.count("like") ? "like" : "node"),
             .variables = option_texts(arguments, "variable"),
             .overrides = option_texts(arguments, "set")};
 }
@@ -43,7 +39,7 @@ void print_facts(const Import& import) {
 
 Exit run_import(const po::variables_map& arguments) {
     const std::vector<SourceFile> files = read_sources(option_texts(arguments, "file"));
-    const Format& format = format_of(files, text_option(arguments, "from"));
+    const Format& format = format_of(files, option_text(arguments, "from"));
     const Import import = import_files(format, files, format_options(arguments));
     const std::string text = import.object.text();
     if (arguments.count("out")) write_file_atomically(arguments["out"].as<std::string>(), text);

@@ -7,7 +7,6 @@
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/job_options.hpp"
 #include "tools/options.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/output/result_file.hpp"

@@ -6,13 +6,11 @@
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/endurance/run.hpp"
-#include "tools/job_options.hpp"
 #include "tools/options.hpp"
 #include "tools/output/run_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
 #include "tools/refusals.hpp"
-#include "tools/size_limit.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/report/report.hpp"
 

@@ -11,7 +11,6 @@
 
 #include "tools/command.hpp"
 #include "tools/interruption.hpp"
-#include "tools/job_options.hpp"
 #include "tools/options.hpp"
 #include "tools/serve/requested_job.hpp"
 #include "tools/serve/server.hpp"

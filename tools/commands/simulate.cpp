@@ -1,6 +1,5 @@
 // `weft simulate JOB`: one step of one layout.
 #include <fmt/format.h>
-#include <boost/algorithm/string.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -17,19 +16,17 @@
 #include "sim/io/files.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
-#include "tools/job_options.hpp"
 #include "tools/options.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/link_file.hpp"
 #include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
+#include "tools/output/result_table.hpp"
 #include "tools/output/step_trace.hpp"
-#include "tools/output/text_table.hpp"
 #include "tools/output/validation_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
 #include "tools/refusals.hpp"
-#include "tools/size_limit.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/report/report.hpp"
 
@@ -46,14 +43,10 @@ std::vector<std::uint32_t> stages_option(const po::variables_map& arguments, std
             fmt::format("--stages: expected numbers from 0 to {} such as 0,4-6, got \"{}\"", count - 1, text));
     };
     std::set<std::uint32_t> stages;
-    std::vector<std::string> parts;
-    boost::split(parts, text, boost::is_any_of(","));
-    for (const std::string& part : parts) {
-        const std::size_t dash = std::min(part.find('-'), part.size());
-        const std::uint32_t first = number(std::string_view(part).substr(0, dash));
-        const std::uint32_t last = dash == part.size() ? first : number(std::string_view(part).substr(dash + 1));
+    for (const auto& [from, to] : ranges_in(text)) {
+        const std::uint32_t first = number(from), last = number(to);
         for (std::uint32_t stage = first; stage <= last; ++stage) stages.insert(stage);
-        if (last < first) throw po::error(fmt::format("--stages: {} ends before it begins", part));
+        if (last < first) throw po::error(fmt::format("--stages: {}-{} ends before it begins", from, to));
     }
     return {stages.begin(), stages.end()};
 }

@@ -9,7 +9,7 @@
 #include "tools/command.hpp"
 #include "tools/options.hpp"
 #include "tools/output/chart.hpp"
-#include "tools/output/text_table.hpp"
+#include "tools/output/result_table.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
 #include "tools/study/statements.hpp"

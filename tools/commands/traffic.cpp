@@ -1,15 +1,130 @@
 // `weft traffic PATTERN --machine M --ranks N`: messages that are no collective, and the links that they meet on.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
+#include "sim/io/units.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/traffic_text.hpp"
+#include "tools/output/collective_text.hpp"
+#include "tools/output/columns.hpp"
+#include "tools/output/fabric_text.hpp"
+#include "tools/output/result_table.hpp"
 #include "tools/traffic/request.hpp"
 
 namespace weft::commands {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json spread_json(const TrafficSpread& spread) {
+    return {{"min", spread.least}, {"median", spread.median}, {"max", spread.most}};
+}
+
+std::string spreads_text(const TrafficFacts& facts) {
+    TextTable table({"<a message", "least", "median", "most"});
+    const auto add = [&](const char* what, const TrafficSpread& spread, auto quantity) {
+        table.add(
+            {what, to_text(quantity(spread.least)), to_text(quantity(spread.median)), to_text(quantity(spread.most))});
+    };
+    add("rate", facts.rates, [](double value) { return BytesPerSecond{value}; });
+    add("time", facts.times, [](double value) { return Seconds{value}; });
+    return table.text();
+}
+
+std::string limit_text(double most) { return std::isinf(most) ? "as fast as links" : to_text(BytesPerSecond{most}); }
+
+// No limit is null for programs.
+ResultTable methods_table(const TrafficRequest& request, const TrafficFacts& facts) {
+    return table_of<SendingMethod>(
+        facts.run.methods,
+        {{"protocol", "<sent by " + request.library->name, &SendingMethod::protocol},
+         {"across_nodes", {}, &SendingMethod::across},
+         {"", "<", [](const SendingMethod& method) { return method.across ? "between nodes" : "in a node"; }},
+         {"messages", "messages", &SendingMethod::messages},
+         {"endpoint_efficiency", "of the endpoints' bandwidth", as<Share>(&SendingMethod::efficiency)},
+         {"sender_rate_bytes_per_s", "a sender's most", as<Figure<limit_text>>(&SendingMethod::most)}});
+}
+
+ResultTable links_table(const TrafficFacts& facts) {
+    using Link = TrafficLinkFacts;
+    return table_of<Link>(facts.busiest, {{"from", "<link", &Link::from},
+                                          {"to", {}, &Link::to},
+                                          {"", "<", [](const Link& link) { return "to " + link.to; }},
+                                          {"class", "<class", &Link::link_class},
+                                          {"", "bytes", &Link::bytes},
+                                          {"messages", "messages", &Link::messages},
+                                          {"bound", "binds", &Link::bound},
+                                          {"bytes", {}, whole(&Link::bytes)},
+                                          {"busy", "busy", as<Share>(&Link::busy)}});
+}
+
+std::string links_text(const TrafficFacts& facts) {
+    std::string text = table_text(links_table(facts));
+    if (facts.links > facts.busiest.size())
+        text += fmt::format("and {} more links\n", facts.links - facts.busiest.size());
+    if (facts.run.bound_by_library > 0) {
+        text += fmt::format("{} messages bound by what a sender sends at most\n", facts.run.bound_by_library);
+    }
+    return text;
+}
+
+std::string routing_name(const TrafficRequest& request) {
+    return to_text(request.fabric.routing.value_or(request.machine.info().routing));
+}
+
+std::string traffic_text(const TrafficRequest& request, const TrafficFacts& facts) {
+    std::string text = fmt::format("{} on {}: {}, {}, {} calls, {} routing\n", request.pattern,
+                                   request.machine.info().name, layout_text(request.layout), request.library->name,
+                                   request.calls == Calls::blocking ? "blocking" : "queued", routing_name(request));
+    if (const std::string others = background_text(request.fabric); !others.empty()) {
+        text += fmt::format("other traffic: {}{}\n", others, facts.meets_others ? "" : "; no message meets it");
+    }
+    text += fmt::format("{} message{}, {} in all, in {}: {} together\n\n", facts.run.messages.size(),
+                        facts.run.messages.size() == 1 ? "" : "s", to_text(facts.bytes), to_text(facts.time),
+                        to_text(facts.bytes / facts.time));
+    return text + spreads_text(facts) + "\n" + table_text(methods_table(request, facts)) + "\n" + links_text(facts);
+}
+
+std::string traffic_csv(const TrafficRequest& request, const TrafficFacts& facts) {
+    std::string text = "source,destination,bytes,start_s,arrival_s,rate_bytes_per_s,hops,protocol\n";
+    for (std::size_t i = 0; i < request.messages.size(); ++i) {
+        const RankMessage& message = request.messages[i];
+        const SentMessage& sent = facts.run.messages[i];
+        text += fmt::format("{},{},{},{},{},{},{},{}\n", message.from, message.to, number_text(message.bytes.value),
+                            number_text(message.start.value), number_text(sent.arrival.value),
+                            number_text(sent.rate(message.bytes).value), sent.hops,
+                            facts.run.methods[sent.method].protocol);
+    }
+    return text;
+}
+
+std::string traffic_json(const TrafficRequest& request, const TrafficFacts& facts) {
+    const SetLayout& layout = request.layout;
+    Json json{{"pattern", request.pattern},
+              {"machine", request.machine.info().name},
+              {"library", request.library->name},
+              {"ranks", layout.ranks},
+              {"nodes", layout.nodes()},
+              {"ranks_per_node", layout.ranks_per_node},
+              {"calls", request.calls == Calls::blocking ? "blocking" : "queued"},
+              {"routing", routing_name(request)},
+              {"background", background_json(request.fabric)},
+              {"meets_background", facts.meets_others},
+              {"time_s", facts.time.value},
+              {"messages", facts.run.messages.size()},
+              {"bytes", number<Json>(facts.bytes.value)},
+              {"link_bytes", number<Json>(facts.link_bytes.value)},
+              {"rates_bytes_per_s", spread_json(facts.rates)},
+              {"times_s", spread_json(facts.times)},
+              {"links_used", facts.links},
+              {"bound_by_library", facts.run.bound_by_library}};
+    json["ways"] = table_json(methods_table(request, facts));
+    json["links"] = table_json(links_table(facts));
+    return json_text(json);
+}
 
 Exit run_traffic_command(const po::variables_map& arguments) {
     const bool json = given(arguments, "json"), csv = given(arguments, "csv");

@@ -14,7 +14,7 @@
 #include "tools/output/validation_text.hpp"
 #include "tools/parallel.hpp"
 #include "tools/validate/row_job.hpp"
-#include "tools/validate/validity.hpp"
+#include "tools/validate/scorecard.hpp"
 
 namespace weft::commands {
 namespace {

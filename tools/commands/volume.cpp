@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tools/command.hpp"
-#include "tools/job_options.hpp"
 #include "tools/options.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/job_json.hpp"

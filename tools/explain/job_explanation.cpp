@@ -11,8 +11,8 @@
 
 #include "tools/explain/other_settings.hpp"
 #include "tools/parallel.hpp"
-#include "workloads/explain/device_limit.hpp"
 #include "workloads/explain/foresight.hpp"
+#include "workloads/explain/path_causes.hpp"
 #include "workloads/explain/what_if.hpp"
 #include "workloads/search/screening.hpp"
 
@@ -113,7 +113,7 @@ std::vector<Prospect> foresee(const std::vector<OtherJob>& settings, std::size_t
         const ExplainedSetting& setting = settings[i].setting;
         if (!setting.fits) continue;
         const double promise = 1.0 - setting.step / own;
-        const bool is_known = settings[i].is_alike || promise < -screening_error;
+        const bool is_known = settings[i].is_equal || promise < -screening_error;
         prospects.push_back({.number = first + i,
                              .rank = is_known ? Prospect::Rank::known : Prospect::Rank::setting,
                              .promise = promise,

@@ -73,9 +73,9 @@ std::vector<OtherJob> other_jobs(const JobFile& file, const Study& study, const 
             setting.memory = one.memory.peak;
             setting.fits = one.memory.fits;
             if (setting.fits) setting.step = own * (one.step.time / as_it_is.step.time);
-            other.is_alike = are_equal(one.step, as_it_is.step);
+            other.is_equal = are_equal(one.step, as_it_is.step);
             if (setting.fits && !(other.study.job.fabric == study.job.fabric)) {
-                other.is_alike = false;
+                other.is_equal = false;
                 setting.means = Means::none;
             }
         } catch (const RangeError&) {  // a call that the library cannot run

@@ -14,7 +14,7 @@ struct OtherJob {
     ExplainedSetting setting;  // with its memory and, if it fits, its step in closed form
     Study study;
     // Whether the closed form cannot tell it from the job itself, and sees all that is different.
-    bool is_alike = false;
+    bool is_equal = false;
 };
 
 // The alternatives that are other jobs, that the reader takes, and that can be run where the job itself can, in the

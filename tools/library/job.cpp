@@ -4,7 +4,6 @@
 
 #include "tools/digest.hpp"
 #include "tools/explain/job_explanation.hpp"
-#include "tools/job_options.hpp"
 #include "tools/library/internal.hpp"
 #include "tools/options.hpp"
 #include "tools/output/explanation_text.hpp"

@@ -1,6 +1,7 @@
 #include "tools/manual/man_pages.hpp"
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/case_conv.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -64,12 +65,6 @@ void for_each_line(std::string_view text, Use use) {
         use(text.substr(begin, end - begin));
         begin = end + 1;
     }
-}
-
-std::string capitals(std::string_view text) {
-    std::string out;
-    for (const char c : text) out += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    return out;
 }
 
 std::string see_also(const std::string& self) {
@@ -180,8 +175,8 @@ ManPage file_page(const std::string& kind) {
 }  // namespace
 
 RoffPage::RoffPage(std::string_view name, int section, std::string_view purpose)
-    : page_(fmt::format(".TH {} {} {} \"weft {}\" \"weft manual\"\n.SH NAME\n", escaped(capitals(name)), section,
-                        released, version)) {
+    : page_(fmt::format(".TH {} {} {} \"weft {}\" \"weft manual\"\n.SH NAME\n",
+                        escaped(boost::to_upper_copy(std::string(name))), section, released, version)) {
     filled(fmt::format("{} - {}", name, purpose));
 }
 

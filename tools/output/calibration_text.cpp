@@ -10,11 +10,10 @@
 #include "sim/io/units.hpp"
 #include "tools/output/collective_text.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/text_table.hpp"
+#include "tools/output/result_table.hpp"
 #include "tools/output/validation_text.hpp"
 
 namespace weft {
-
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -86,6 +85,68 @@ ResultTable times_table(const Calibration& calibration, const MeasuredRows& rows
                            {"algorithm", "<algorithm", [&](std::size_t i) { return time(i).algorithm; }},
                            {"protocol", "<protocol", [&](std::size_t i) { return time(i).protocol; }},
                            {"", "line", [&](std::size_t i) { return row(i).measured.line; }}});
+}
+
+std::string hundredths(double share) { return fmt::format("{:.2f} %", 100.0 * share); }
+
+// Of a deviation that is not known programs get null.
+ResultTable constants_table(const DeviceFit& fit) {
+    const auto constant = [&](std::size_t i) -> const DeviceConstant& { return fit.constants[i]; };
+    const auto what = [&](std::size_t i) { return fit.fit.determinations[i]; };
+    return numbered_table(
+        fit.constants.size(),
+        {{"constant", "<constant", [&](std::size_t i) { return constant(i).name; }},
+         {"unit", {}, [&](std::size_t i) { return constant(i).unit == ConstantUnit::seconds ? "s" : ""; }},
+         {"before", {}, [&](std::size_t i) { return fit.before[i]; }},
+         {"", "before", [&](std::size_t i) { return constant_text(constant(i), fit.before[i]); }},
+         {"after", {}, [&](std::size_t i) { return fit.fit.values[i]; }},
+         {"", "after", [&](std::size_t i) { return constant_text(constant(i), fit.fit.values[i]); }},
+         {"standard_deviation",
+          {},
+          [&](std::size_t i) {
+              return what(i) == Determination::determined ? fit.fit.deviations[i]
+                                                          : std::numeric_limits<double>::quiet_NaN();
+          }},
+         {"", "+-", [&](std::size_t i) { return deviation_text(fit, i); }},
+         {"fitted",
+          {},
+          [&](std::size_t i) { return what(i) == Determination::determined || what(i) == Determination::at_limit; }},
+         {"determination", "<", [&](std::size_t i) { return text(what(i)); }}});
+}
+
+ResultTable errors_table(const DeviceFit& fit) {
+    return table_of<KindErrors>(errors_by_kind(fit),
+                                {{"kind", "<rms error", &KindErrors::kind},
+                                 {"held", {}, &KindErrors::is_held},
+                                 {"", "<", [](const KindErrors& errors) { return errors.is_held ? "held" : "fitted"; }},
+                                 {"rows", "rows", &KindErrors::rows},
+                                 {"rms_log_error_before", "before", as<Figure<hundredths>>(&KindErrors::before)},
+                                 {"rms_log_error_after", "after", as<Figure<hundredths>>(&KindErrors::after)}});
+}
+
+ResultTable rows_table(const DeviceFit& fit) {
+    return table_of<DeviceFitRow>(fit.rows, {{"kind", {}, &DeviceFitRow::kind},
+                                             {"where", {}, &DeviceFitRow::where},
+                                             {"measured", {}, &DeviceFitRow::measured},
+                                             {"before", {}, &DeviceFitRow::before},
+                                             {"after", {}, &DeviceFitRow::after},
+                                             {"weight", {}, &DeviceFitRow::weight},
+                                             {"held", {}, &DeviceFitRow::is_held}});
+}
+
+std::string origin(const RefittedConstant& one) {
+    if (one.rows == 0) return "kept: no row of another set tells it";
+    return fmt::format("{} rows {}of other sets{}", one.rows, one.use == RowUse::fit ? "marked fit " : "",
+                       one.determination == Determination::at_limit ? ", at its limit" : "");
+}
+
+std::string constants_text(const LeftOut& result) {
+    TextTable table({"<constant", "shipped", "without the set", "<fitted to"});
+    for (const RefittedConstant& one : result.constants) {
+        table.add({one.device + "." + one.constant.name, constant_text(one.constant, one.shipped),
+                   constant_text(one.constant, one.refitted), origin(one)});
+    }
+    return table.text();
 }
 
 }  // namespace
@@ -167,57 +228,6 @@ std::string deviation_text(const DeviceFit& fit, std::size_t i) {
                                                           : fmt::format("{:.2g}", deviation);
 }
 
-namespace {
-
-std::string hundredths(double share) { return fmt::format("{:.2f} %", 100.0 * share); }
-
-// Of a deviation that is not known programs get null.
-ResultTable constants_table(const DeviceFit& fit) {
-    const auto constant = [&](std::size_t i) -> const DeviceConstant& { return fit.constants[i]; };
-    const auto what = [&](std::size_t i) { return fit.fit.determinations[i]; };
-    return numbered_table(
-        fit.constants.size(),
-        {{"constant", "<constant", [&](std::size_t i) { return constant(i).name; }},
-         {"unit", {}, [&](std::size_t i) { return constant(i).unit == ConstantUnit::seconds ? "s" : ""; }},
-         {"before", {}, [&](std::size_t i) { return fit.before[i]; }},
-         {"", "before", [&](std::size_t i) { return constant_text(constant(i), fit.before[i]); }},
-         {"after", {}, [&](std::size_t i) { return fit.fit.values[i]; }},
-         {"", "after", [&](std::size_t i) { return constant_text(constant(i), fit.fit.values[i]); }},
-         {"standard_deviation",
-          {},
-          [&](std::size_t i) {
-              return what(i) == Determination::determined ? fit.fit.deviations[i]
-                                                          : std::numeric_limits<double>::quiet_NaN();
-          }},
-         {"", "+-", [&](std::size_t i) { return deviation_text(fit, i); }},
-         {"fitted",
-          {},
-          [&](std::size_t i) { return what(i) == Determination::determined || what(i) == Determination::at_limit; }},
-         {"determination", "<", [&](std::size_t i) { return text(what(i)); }}});
-}
-
-ResultTable errors_table(const DeviceFit& fit) {
-    return table_of<KindErrors>(errors_by_kind(fit),
-                                {{"kind", "<rms error", &KindErrors::kind},
-                                 {"held", {}, &KindErrors::is_held},
-                                 {"", "<", [](const KindErrors& errors) { return errors.is_held ? "held" : "fitted"; }},
-                                 {"rows", "rows", &KindErrors::rows},
-                                 {"rms_log_error_before", "before", as<Figure<hundredths>>(&KindErrors::before)},
-                                 {"rms_log_error_after", "after", as<Figure<hundredths>>(&KindErrors::after)}});
-}
-
-ResultTable rows_table(const DeviceFit& fit) {
-    return table_of<DeviceFitRow>(fit.rows, {{"kind", {}, &DeviceFitRow::kind},
-                                             {"where", {}, &DeviceFitRow::where},
-                                             {"measured", {}, &DeviceFitRow::measured},
-                                             {"before", {}, &DeviceFitRow::before},
-                                             {"after", {}, &DeviceFitRow::after},
-                                             {"weight", {}, &DeviceFitRow::weight},
-                                             {"held", {}, &DeviceFitRow::is_held}});
-}
-
-}  // namespace
-
 std::string device_calibration_text(const DeviceFit& fit) {
     return table_text(constants_table(fit)) + "\n" + table_text(errors_table(fit));
 }
@@ -228,25 +238,6 @@ std::string device_calibration_json(const DeviceFit& fit) {
                           {"errors", table_json(errors_table(fit))},
                           {"rows", table_json(rows_table(fit))}});
 }
-
-namespace {
-
-std::string origin(const RefittedConstant& one) {
-    if (one.rows == 0) return "kept: no row of another set tells it";
-    return fmt::format("{} rows {}of other sets{}", one.rows, one.use == RowUse::fit ? "marked fit " : "",
-                       one.determination == Determination::at_limit ? ", at its limit" : "");
-}
-
-std::string constants_text(const LeftOut& result) {
-    TextTable table({"<constant", "shipped", "without the set", "<fitted to"});
-    for (const RefittedConstant& one : result.constants) {
-        table.add({one.device + "." + one.constant.name, constant_text(one.constant, one.shipped),
-                   constant_text(one.constant, one.refitted), origin(one)});
-    }
-    return table.text();
-}
-
-}  // namespace
 
 std::string left_out_text(std::string_view set, const LeftOut& result) {
     if (result.constants.empty()) {

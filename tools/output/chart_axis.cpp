@@ -12,7 +12,6 @@
 #include "sim/base/check.hpp"
 
 namespace weft {
-
 namespace {
 
 constexpr int most_linear_ticks = 6, most_logarithmic_ticks = 10;
@@ -51,6 +50,22 @@ double tick_step(double length, int pieces) {
         if (factor * power * pieces >= length * (1.0 - 1e-12)) return factor * power;
     }
     return 10.0 * power;
+}
+
+double sum_at(const Chart& chart, std::size_t point) {
+    double sum = 0;
+    for (const ChartSeries& series : chart.series) {
+        if (!std::isnan(series.values[point])) sum += series.values[point];
+    }
+    return sum;
+}
+
+void to_shares(Chart& chart) {
+    chart.y.unit = "%";
+    for (std::size_t i = 0; i < chart.categories.size(); ++i) {
+        const double sum = sum_at(chart, i);
+        for (ChartSeries& series : chart.series) series.values[i] *= 100 / sum;  // 0 / 0: NaN
+    }
 }
 
 }  // namespace
@@ -96,26 +111,6 @@ double AxisMap::place(double value) const {
 std::string axis_value(const ChartAxis& axis, double value) {
     return with_unit(axis, value, prefix_for(axis, value), axis.unit.empty() ? 6 : 3);
 }
-
-namespace {
-
-double sum_at(const Chart& chart, std::size_t point) {
-    double sum = 0;
-    for (const ChartSeries& series : chart.series) {
-        if (!std::isnan(series.values[point])) sum += series.values[point];
-    }
-    return sum;
-}
-
-void to_shares(Chart& chart) {
-    chart.y.unit = "%";
-    for (std::size_t i = 0; i < chart.categories.size(); ++i) {
-        const double sum = sum_at(chart, i);
-        for (ChartSeries& series : chart.series) series.values[i] *= 100 / sum;  // 0 / 0: NaN
-    }
-}
-
-}  // namespace
 
 bool stacked(ChartKind kind) { return kind == ChartKind::stacked_bars || kind == ChartKind::percent_bars; }
 

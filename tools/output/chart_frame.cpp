@@ -10,7 +10,6 @@
 #include "tools/output/svg_text.hpp"
 
 namespace weft {
-
 namespace {
 
 // In pixels.
@@ -72,6 +71,14 @@ double place_legend(const Chart& chart, double top, ChartFrame& frame) {
     return y + row_height - top;
 }
 
+// Okabe and Ito's palette for all kinds of colour vision (2008), less its yellow and black, which are poor on white
+// beside text, and with a dark and a grey tone.
+constexpr std::array<std::string_view, 8> palette{"#0072b2", "#e69f00", "#009e73", "#d55e00",
+                                                  "#cc79a7", "#56b4e9", "#332288", "#8a8a8a"};
+
+std::string_view colour(SeriesLook look) { return palette[look.index % palette.size()]; }
+bool hollow(SeriesLook look) { return look.look == ChartSeries::Look::reference; }
+
 }  // namespace
 
 ChartFrame chart_frame(const Chart& chart, const std::vector<ChartTick>& y_ticks) {
@@ -115,18 +122,6 @@ ChartFrame chart_frame(const Chart& chart, const std::vector<ChartTick>& y_ticks
     frame.page_height = std::ceil(below + ChartFrame::margin - 6);
     return frame;
 }
-
-namespace {
-
-// Okabe and Ito's palette for all kinds of colour vision (2008), less its yellow and black, which are poor on white
-// beside text, and with a dark and a grey tone.
-constexpr std::array<std::string_view, 8> palette{"#0072b2", "#e69f00", "#009e73", "#d55e00",
-                                                  "#cc79a7", "#56b4e9", "#332288", "#8a8a8a"};
-
-std::string_view colour(SeriesLook look) { return palette[look.index % palette.size()]; }
-bool hollow(SeriesLook look) { return look.look == ChartSeries::Look::reference; }
-
-}  // namespace
 
 std::string bar_fill(SeriesLook look) {
     if (!hollow(look)) return fmt::format(R"(fill="{}")", colour(look));

@@ -12,7 +12,6 @@
 #include "tools/output/background_writer.hpp"
 #include "tools/output/slice_tails.hpp"
 #include "tools/output/text_stream.hpp"
-#include "tools/output/trace_time.hpp"
 #include "topologies/measurements/measurement.hpp"
 
 namespace weft {

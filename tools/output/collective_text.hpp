@@ -9,7 +9,6 @@
 
 #include "tools/collective/comparison.hpp"
 #include "tools/collective/table.hpp"
-#include "tools/output/chart.hpp"
 
 namespace weft {
 
@@ -36,9 +35,5 @@ std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows);
 std::string comparison_text(const Comparison& comparison, const std::string& file);
 std::string summary_text(const ErrorSummary& summary);             // "error of 29 rows: median 8.1 %, ..."
 nlohmann::ordered_json summary_json(const ErrorSummary& summary);  // without the number of rows
-
-// Time over size, both logarithmic; with what was measured, if anything.
-Chart collective_chart(const CollectiveRequest& request, std::span<const CollectiveRow> rows,
-                       const std::optional<Comparison>& comparison);
 
 }  // namespace weft

@@ -38,8 +38,12 @@ struct Whole {
     Value of{};
 };
 
-constexpr double plain_number(double value) { return value; }
-constexpr double plain_number(auto quantity) { return quantity.value; }
+constexpr double plain_number(auto value) {
+    if constexpr (requires { value.value; })
+        return value.value;
+    else
+        return static_cast<double>(value);
+}
 
 template <class Value>
 concept Optional = requires(const Value& value) {

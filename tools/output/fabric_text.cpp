@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/output/columns.hpp"
 #include "topologies/fabric.hpp"
 
 namespace weft {
@@ -18,22 +19,19 @@ std::string background_text(const Fabric& fabric) {
 }
 
 nlohmann::ordered_json background_json(const Fabric& fabric) {
-    nlohmann::ordered_json json = nlohmann::ordered_json::array();
-    for (const auto& [link_class, share] : fabric.background) json.push_back({{"class", link_class}, {"share", share}});
-    return json;
+    using Json = nlohmann::ordered_json;
+    return json_list<Json>(fabric.background, [](const auto& each) {
+        return Json{{"class", each.first}, {"share", each.second}};
+    });
 }
 
 nlohmann::ordered_json hot_links_json(std::span<const HotLink> links) {
-    auto json = nlohmann::ordered_json::array();
-    for (const HotLink& link : links) {
-        json.push_back({{"from", link.from},
-                        {"to", link.to},
-                        {"class", link.link_class},
-                        {"load_bytes", link.bytes.value},
-                        {"utilization", link.busy},
-                        {"links_alike", link.links}});
-    }
-    return json;
+    return table_json(table_of<HotLink>(links, {{"from", {}, &HotLink::from},
+                                                {"to", {}, &HotLink::to},
+                                                {"class", {}, &HotLink::link_class},
+                                                {"load_bytes", {}, &HotLink::bytes},
+                                                {"utilization", {}, &HotLink::busy},
+                                                {"links_alike", {}, &HotLink::links}}));
 }
 
 std::string hot_link_text(const HotLink& link) {

@@ -10,7 +10,7 @@
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/text_table.hpp"
+#include "tools/output/result_table.hpp"
 
 namespace weft {
 
@@ -114,27 +114,24 @@ std::string job_comparison_text(const JobComparison& comparison) {
 
 std::string job_comparison_json(const JobComparison& comparison) {
     using Json = nlohmann::ordered_json;
-    Json json{{"names", comparison.names}, {"step_s", Json::array()}, {"causes", Json::array()}};
-    for (const JobExplanation& job : comparison.jobs) json["step_s"].push_back(since_start(job.explanation.end).value);
-    for (const ComparedCause& cause : comparison.causes) {
-        Json times = Json::array();
-        for (const std::int64_t ticks : cause.ticks) times.push_back(since_start({ticks}).value);
-        json["causes"].push_back({{"cause", cause.cause.name},
-                                  {"dimension", cause.cause.dimension},
-                                  {"link", cause.cause.link},
-                                  {"time_s", std::move(times)}});
-    }
-    json["inputs"] = Json::array();
-    for (const ComparedInput& input : comparison.inputs) {
-        Json values = Json::array();
-        for (const std::string& value : input.values) values.push_back(value.empty() ? Json(nullptr) : Json(value));
-        json["inputs"].push_back({{"key", input.key}, {"values", std::move(values)}});
-    }
+    const auto of_jobs = [&](auto get) { return json_list<Json>(comparison.jobs, get); };
+    const auto seconds = [](std::int64_t ticks) { return since_start({ticks}).value; };
+    Json json{{"names", comparison.names},
+              {"step_s", of_jobs([](const JobExplanation& job) { return since_start(job.explanation.end).value; })}};
+    json["causes"] = json_list<Json>(comparison.causes, [&](const ComparedCause& cause) {
+        return Json{{"cause", cause.cause.name},
+                    {"dimension", cause.cause.dimension},
+                    {"link", cause.cause.link},
+                    {"time_s", json_list<Json>(cause.ticks, seconds)}};
+    });
+    const auto value = [](const std::string& said) { return said.empty() ? Json() : Json(said); };
+    json["inputs"] = json_list<Json>(comparison.inputs, [&](const ComparedInput& input) {
+        return Json{{"key", input.key}, {"values", json_list<Json>(input.values, value)}};
+    });
     json["metrics"] = Json::object();
     for (const Metric& metric : comparison.jobs.front().report.metrics) {
-        Json values = Json::array();
-        for (const JobExplanation& job : comparison.jobs) values.push_back(job.report.metric(metric.key));
-        json["metrics"][std::string(metric.key)] = std::move(values);
+        json["metrics"][std::string(metric.key)] =
+            of_jobs([&](const JobExplanation& job) { return job.report.metric(metric.key); });
     }
     return json_text(json);
 }

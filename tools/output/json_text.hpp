@@ -24,6 +24,14 @@ Json number(double value) {
     return prints_as_integer(value) ? Json(static_cast<std::int64_t>(value)) : Json(value);
 }
 
+// A list of what `make` makes of each row.
+template <class Json, class Rows, class Make>
+Json json_list(const Rows& rows, Make make) {
+    Json list = Json::array();
+    for (const auto& row : rows) list.push_back(make(row));
+    return list;
+}
+
 std::string number_text(double value);  // "12", "0.5", "1e+300"
 
 }  // namespace weft

@@ -12,7 +12,6 @@
 #include "tools/output/report_text.hpp"
 
 namespace weft {
-
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -28,66 +27,6 @@ std::string_view severity_word(FormatNote::Severity severity) {
     }
     return {};
 }
-
-}  // namespace
-
-Json diagnostic_json(const Diagnostic& diagnostic) {
-    Json json;
-    if (!diagnostic.file.empty()) json["file"] = diagnostic.file;
-    if (diagnostic.line > 0) json["line"] = diagnostic.line;
-    if (diagnostic.column > 0) json["column"] = diagnostic.column;
-    if (!diagnostic.key.empty()) json["key"] = diagnostic.key;
-    json["message"] = diagnostic.message;
-    const std::vector<std::string> names = suggested_names(diagnostic.message);
-    if (!names.empty()) json["suggestion"] = names.front();
-    return json;
-}
-
-Json diagnostics_json(std::span<const Diagnostic> diagnostics) {
-    Json json = Json::array();
-    for (const Diagnostic& diagnostic : diagnostics) json.push_back(diagnostic_json(diagnostic));
-    return json;
-}
-
-Json notes_json(std::span<const FormatNote> notes) {
-    Json json = Json::array();
-    for (const FormatNote& note : notes) {
-        json.push_back({{"key", note.origin.key},
-                        {"severity", severity_word(note.severity)},
-                        {"message", note.message},
-                        {"file", note.origin.file},
-                        {"line", note.origin.line}});
-    }
-    return json;
-}
-
-Json advice_json(std::span<const MemoryAdvice> advice) {
-    Json json = Json::array();
-    for (const MemoryAdvice& each : advice) {
-        json.push_back({{"changes", each.changes},
-                        {"peak_bytes", std::llround(each.peak.value)},
-                        {"saved_bytes", std::llround(each.saved.value)},
-                        {"fits", each.fits}});
-    }
-    return json;
-}
-
-Json planned_memory_json(const Plan& plan, std::span<const MemoryAdvice> advice) {
-    const MemoryUse& memory = plan.stages[plan.fullest_stage()].memory;
-    Json json{{"fits", plan.fits()},
-              {"fullest_stage", plan.fullest_stage()},
-              {"peak_bytes", std::llround(memory.total().value)},
-              {"peak_at", place_name(memory.at)},
-              {"allocated_bytes", std::llround(memory.allocated().value)},
-              {"reserved_bytes", std::llround(plan.reserved().value)},
-              {"least_bytes", std::llround(memory.least().value)},
-              {"most_bytes", std::llround(memory.most().value)},
-              {"capacity_bytes", std::llround(plan.device.memory.value)}};
-    if (!advice.empty()) json["advice"] = advice_json(advice);
-    return json;
-}
-
-namespace {
 
 Json memory_json(const MemoryUse& use) {
     return {{"parameters_bytes", use.parameters.value},
@@ -121,9 +60,9 @@ Json stage_json(const StageReport& c) {
 }
 
 Json splits_json(const std::vector<Split>& splits) {
-    Json json = Json::array();
-    for (const Split& split : splits) json.push_back({{"classes", split.classes}, {"reason", split.reason}});
-    return json;
+    return json_list<Json>(splits, [](const Split& split) {
+        return Json{{"classes", split.classes}, {"reason", split.reason}};
+    });
 }
 
 Json evidence_json(const Evidence& evidence) {
@@ -146,17 +85,36 @@ Json validity_json(const Validity& validity) {
 }
 
 Json calls_json(const std::vector<CallReport>& calls) {
-    Json json = Json::array();
-    for (const CallReport& each : calls) {
-        json.push_back({{"message_bytes", number<Json>(each.message.value)},
-                        {"algorithm", each.method.algorithm},
-                        {"protocol", each.method.protocol},
-                        {"channels", each.method.channels},
-                        {"calls", each.calls},
-                        {"time_s", each.time.value},
-                        {"busbw", each.bus_bandwidth.value}});
-    }
+    return json_list<Json>(calls, [&](const CallReport& each) {
+        return Json{{"message_bytes", number<Json>(each.message.value)},
+                    {"algorithm", each.method.algorithm},
+                    {"protocol", each.method.protocol},
+                    {"channels", each.method.channels},
+                    {"calls", each.calls},
+                    {"time_s", each.time.value},
+                    {"busbw", each.bus_bandwidth.value}};
+    });
+}
+
+Json diagnostic_json(const Diagnostic& diagnostic) {
+    Json json;
+    if (!diagnostic.file.empty()) json["file"] = diagnostic.file;
+    if (diagnostic.line > 0) json["line"] = diagnostic.line;
+    if (diagnostic.column > 0) json["column"] = diagnostic.column;
+    if (!diagnostic.key.empty()) json["key"] = diagnostic.key;
+    json["message"] = diagnostic.message;
+    const std::vector<std::string> names = suggested_names(diagnostic.message);
+    if (!names.empty()) json["suggestion"] = names.front();
     return json;
+}
+
+Json advice_json(std::span<const MemoryAdvice> advice) {
+    return json_list<Json>(advice, [&](const MemoryAdvice& each) {
+        return Json{{"changes", each.changes},
+                    {"peak_bytes", std::llround(each.peak.value)},
+                    {"saved_bytes", std::llround(each.saved.value)},
+                    {"fits", each.fits}};
+    });
 }
 
 Json heading_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity) {
@@ -177,6 +135,33 @@ Json heading_json(const Report& report, const Plan& plan, const JobRecord& recor
 
 }  // namespace
 
+Json diagnostics_json(std::span<const Diagnostic> diagnostics) { return json_list<Json>(diagnostics, diagnostic_json); }
+
+Json notes_json(std::span<const FormatNote> notes) {
+    return json_list<Json>(notes, [&](const FormatNote& note) {
+        return Json{{"key", note.origin.key},
+                    {"severity", severity_word(note.severity)},
+                    {"message", note.message},
+                    {"file", note.origin.file},
+                    {"line", note.origin.line}};
+    });
+}
+
+Json planned_memory_json(const Plan& plan, std::span<const MemoryAdvice> advice) {
+    const MemoryUse& memory = plan.stages[plan.fullest_stage()].memory;
+    Json json{{"fits", plan.fits()},
+              {"fullest_stage", plan.fullest_stage()},
+              {"peak_bytes", std::llround(memory.total().value)},
+              {"peak_at", place_name(memory.at)},
+              {"allocated_bytes", std::llround(memory.allocated().value)},
+              {"reserved_bytes", std::llround(plan.reserved().value)},
+              {"least_bytes", std::llround(memory.least().value)},
+              {"most_bytes", std::llround(memory.most().value)},
+              {"capacity_bytes", std::llround(plan.device.memory.value)}};
+    if (!advice.empty()) json["advice"] = advice_json(advice);
+    return json;
+}
+
 std::string planned_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity) {
     Json json = heading_json(report, plan, record, validity);
     for (const StageReport& stage : report.stages) json["stages"].push_back(planned_stage_json(stage));
@@ -186,8 +171,7 @@ std::string planned_json(const Report& report, const Plan& plan, const JobRecord
 std::string report_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity,
                         Seconds wall) {
     Json json = heading_json(report, plan, record, validity);
-    json["stages"] = Json::array();
-    for (const StageReport& stage : report.stages) json["stages"].push_back(stage_json(stage));
+    json["stages"] = json_list<Json>(report.stages, [](const StageReport& stage) { return stage_json(stage); });
     json["communication"] = table_json(communication_table(report));
     for (std::size_t i = 0; i < report.communication.size(); ++i) {
         json["communication"][i]["by_message"] = calls_json(report.communication[i].by_message);

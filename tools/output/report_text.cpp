@@ -7,7 +7,7 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/text_table.hpp"
+#include "tools/output/result_table.hpp"
 
 namespace weft {
 namespace {

@@ -1,19 +1,20 @@
 #include "tools/output/result_file.hpp"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
+#include <boost/algorithm/string/case_conv.hpp>
 
 #include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <system_error>
+#include <type_traits>
 
 #include "sim/io/files.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/output/sqlite_file.hpp"
 #include "tools/version.hpp"
 
 namespace weft {
-
 namespace {
 
 using Statement = SqliteFile::Statement;
@@ -55,12 +56,6 @@ std::string sql_name(std::string_view name) {
     return text + '"';
 }
 
-// SQLite's column names do not mind the case of ASCII letters.
-std::string lower(std::string name) {
-    std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
-    return name;
-}
-
 std::string_view type_of(const ResultTable& table, std::size_t column) {
     std::string_view type;
     for (const std::vector<ResultCell>& row : table.rows) {
@@ -74,14 +69,15 @@ std::string_view type_of(const ResultTable& table, std::size_t column) {
 }
 
 void add_columns(SqliteFile& file, const ResultTable& table) {
-    std::set<std::string> known;
+    std::set<std::string> known;  // in lower case: SQLite does not mind that of ASCII letters
     Statement names(file, "SELECT name FROM pragma_table_info('results')");
-    while (names.step()) known.insert(lower(std::get<std::string>(names.value(0))));
+    while (names.step()) known.insert(boost::to_lower_copy(std::get<std::string>(names.value(0))));
     std::set<std::string> taken{"run", "point"};
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         const std::string& name = table.columns[i].name;
-        if (!taken.insert(lower(name)).second) file.refuse(fmt::format("it has another column called \"{}\"", name));
-        if (known.contains(lower(name))) continue;
+        if (!taken.insert(boost::to_lower_copy(name)).second)
+            file.refuse(fmt::format("it has another column called \"{}\"", name));
+        if (known.contains(boost::to_lower_copy(name))) continue;
         file.execute(fmt::format("ALTER TABLE results ADD COLUMN {} {}", sql_name(name), type_of(table, i)));
     }
 }
@@ -153,6 +149,17 @@ void add_rows(const SqliteFile& file, std::int64_t run, const ResultTable& table
     }
 }
 
+constexpr int patience = 60'000;  // milliseconds to wait for another writer
+
+sqlite3* opened(const std::filesystem::path& path) {
+    sqlite3* database = nullptr;
+    constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (sqlite3_open_v2(path.c_str(), &database, flags, nullptr) == SQLITE_OK) return database;
+    const std::string reason = database == nullptr ? "out of memory" : sqlite3_errmsg(database);
+    sqlite3_close(database);
+    throw std::runtime_error("cannot write " + path.string() + ": " + reason);
+}
+
 }  // namespace
 
 void append_sqlite(const std::filesystem::path& path, const RunRecord& run, const ResultTable& table) {
@@ -190,6 +197,80 @@ void write_results(const std::filesystem::path& path, const RunRecord& run, cons
             return write_file_atomically(path, result_json_lines(table));
         case ResultFormat::sqlite:
             return append_sqlite(path, run, table);
+    }
+}
+
+void SqliteFile::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
+void SqliteFile::Statement::Finish::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+SqliteFile::SqliteFile(const std::filesystem::path& path) : path_(path), database_(opened(path)) {
+    sqlite3_busy_timeout(database_.get(), patience);
+}
+
+void SqliteFile::execute(const std::string& sql) {
+    if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) refuse();
+}
+
+std::int64_t SqliteFile::last_row() const { return sqlite3_last_insert_rowid(database_.get()); }
+
+void SqliteFile::refuse() const { refuse(sqlite3_errmsg(database_.get())); }
+
+void SqliteFile::refuse(const std::string& reason) const {
+    throw std::runtime_error("cannot write " + path_.string() + ": " + reason);
+}
+
+SqliteFile::Statement::Statement(const SqliteFile& file, std::string_view sql) : file_(file) {
+    sqlite3_stmt* statement = nullptr;
+    const int code =
+        sqlite3_prepare_v2(file.database_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+    statement_.reset(statement);
+    if (code != SQLITE_OK) file_.refuse();
+}
+
+void SqliteFile::Statement::bind(int position, const ResultCell& value) {
+    const int code = std::visit(
+        [&](const auto& held) {
+            using Held = std::decay_t<decltype(held)>;
+            sqlite3_stmt* const statement = statement_.get();
+            if constexpr (std::is_same_v<Held, std::string>) {
+                return sqlite3_bind_text64(statement, position, held.data(), held.size(), SQLITE_TRANSIENT,
+                                           SQLITE_UTF8);
+            } else if constexpr (std::is_same_v<Held, double>) {
+                return sqlite3_bind_double(statement, position, held);
+            } else if constexpr (std::is_same_v<Held, std::monostate>) {
+                return sqlite3_bind_null(statement, position);
+            } else {
+                return sqlite3_bind_int64(statement, position, held);
+            }
+        },
+        value);
+    if (code != SQLITE_OK) file_.refuse();
+}
+
+bool SqliteFile::Statement::step() {
+    const int code = sqlite3_step(statement_.get());
+    if (code != SQLITE_ROW && code != SQLITE_DONE) file_.refuse();
+    return code == SQLITE_ROW;
+}
+
+void SqliteFile::Statement::reset() {
+    sqlite3_reset(statement_.get());
+    sqlite3_clear_bindings(statement_.get());
+}
+
+ResultCell SqliteFile::Statement::value(int column) const {
+    sqlite3_stmt* const statement = statement_.get();
+    switch (sqlite3_column_type(statement, column)) {
+        case SQLITE_INTEGER:
+            return std::int64_t{sqlite3_column_int64(statement, column)};
+        case SQLITE_FLOAT:
+            return sqlite3_column_double(statement, column);
+        case SQLITE_NULL:
+            return {};
+        default: {
+            const auto* text = reinterpret_cast<const char*>(sqlite3_column_blob(statement, column));
+            return std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
+        }
     }
 }
 

@@ -63,4 +63,19 @@ std::string result_json_lines(const ResultTable& table);
 // gets an apostrophe in front: names come from files that somebody else may have written.
 std::string csv_cell(std::string_view text);
 
+// An aligned table for people: numbers right, words left, two spaces between columns.
+
+class TextTable {
+  public:
+    // A heading that starts with '<' is left-aligned (the mark is not printed); others are right-aligned.
+    explicit TextTable(std::vector<std::string> headings);
+    void add(std::vector<std::string> cells);  // as many as headings
+    std::string text(std::size_t indent = 0) const;
+
+  private:
+    std::vector<std::string> headings_;
+    std::vector<bool> left_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
 }  // namespace weft

@@ -11,10 +11,9 @@
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/text_table.hpp"
+#include "tools/output/result_table.hpp"
 
 namespace weft {
-
 namespace {
 
 struct Scale {
@@ -65,6 +64,62 @@ std::string failure_line(const LongRun& run) {
     add("software", run.software);
     add("planned stops", run.planned);
     return line;
+}
+
+std::string quantity_table(const RunResult& result) {
+    TextTable table({"<", "p5", "p50", "p95", "mean", "of the run"});
+    const double wall = result.quantity("time_s").spread.mean;
+    for (const RunQuantity& each : result.quantities) {
+        const Spread& s = each.spread;
+        table.add({std::string(each.label), run_cell(each.unit, s.p5), run_cell(each.unit, s.p50),
+                   run_cell(each.unit, s.p95), run_cell(each.unit, s.mean),
+                   is_part(each) ? percent(s.mean / wall) : ""});
+    }
+    return table.text();
+}
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 3> kinds_of_failure{"hardware", "software", "planned"};
+
+Json spread_json(const Spread& spread) {
+    return {{"p5", number<Json>(spread.p5)},
+            {"p50", number<Json>(spread.p50)},
+            {"p95", number<Json>(spread.p95)},
+            {"mean", number<Json>(spread.mean)}};
+}
+
+// What is endless has no number in JSON.
+Json time_json(Seconds time) { return time == endless ? Json() : number<Json>(time.value); }
+
+Json failures_json(const RunResult& result) {
+    const LongRun& run = result.plan.run;
+    Json json = Json::object();
+    for (const std::string_view key : kinds_of_failure) {
+        json[std::string(key)] = spread_json(result.quantity(key).spread);
+    }
+    json["mean_time_between_s"] = {{"failures", time_json(result.plan.between_failures)},
+                                   {"hardware", time_json(run.hardware)},
+                                   {"software", time_json(run.software)},
+                                   {"planned", time_json(run.planned)}};
+    return json;
+}
+
+Json checkpoint_json(const RunPlan& plan) {
+    const std::uint64_t between = plan.run.stretches.back().between;
+    const bool any = between < plan.run.stretches.back().steps;
+    return {{"interval_s", any ? Json(plan.interval.value) : Json()},
+            {"interval_steps", any ? Json(between) : Json()},
+            {"write_s", plan.run.write.value},
+            {"stall_s", plan.run.stall.value},
+            {"load_s", plan.run.load.value},
+            {"bytes", number<Json>(plan.checkpoint.written.value)}};
+}
+
+Json stretches_json(const RunPlan& plan) {
+    return json_list<Json>(plan.stretches, [&](const RunStretch& each) {
+        return Json{{"batch", each.batch}, {"steps", each.steps}, {"step_s", each.time.value}};
+    });
 }
 
 }  // namespace
@@ -128,22 +183,6 @@ std::vector<RunFact> run_facts(const RunResult& result) {
     return facts;
 }
 
-namespace {
-
-std::string quantity_table(const RunResult& result) {
-    TextTable table({"<", "p5", "p50", "p95", "mean", "of the run"});
-    const double wall = result.quantity("time_s").spread.mean;
-    for (const RunQuantity& each : result.quantities) {
-        const Spread& s = each.spread;
-        table.add({std::string(each.label), run_cell(each.unit, s.p5), run_cell(each.unit, s.p50),
-                   run_cell(each.unit, s.p95), run_cell(each.unit, s.mean),
-                   is_part(each) ? percent(s.mean / wall) : ""});
-    }
-    return table.text();
-}
-
-}  // namespace
-
 std::string run_text(const Job& job, const MachineInfo& machine, const RunResult& result) {
     std::string text = run_heading(job, machine) + fmt::format("\n{}\n\n", played_text(result));
     text += quantity_table(result) + '\n';
@@ -154,56 +193,6 @@ std::string run_text(const Job& job, const MachineInfo& machine, const RunResult
     for (const std::string& assumption : result.plan.assumptions) text += "  " + assumption + '\n';
     return text;
 }
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr std::array<std::string_view, 3> kinds_of_failure{"hardware", "software", "planned"};
-
-Json spread_json(const Spread& spread) {
-    return {{"p5", number<Json>(spread.p5)},
-            {"p50", number<Json>(spread.p50)},
-            {"p95", number<Json>(spread.p95)},
-            {"mean", number<Json>(spread.mean)}};
-}
-
-// What is endless has no number in JSON.
-Json time_json(Seconds time) { return time == endless ? Json() : number<Json>(time.value); }
-
-Json failures_json(const RunResult& result) {
-    const LongRun& run = result.plan.run;
-    Json json = Json::object();
-    for (const std::string_view key : kinds_of_failure) {
-        json[std::string(key)] = spread_json(result.quantity(key).spread);
-    }
-    json["mean_time_between_s"] = {{"failures", time_json(result.plan.between_failures)},
-                                   {"hardware", time_json(run.hardware)},
-                                   {"software", time_json(run.software)},
-                                   {"planned", time_json(run.planned)}};
-    return json;
-}
-
-Json checkpoint_json(const RunPlan& plan) {
-    const std::uint64_t between = plan.run.stretches.back().between;
-    const bool any = between < plan.run.stretches.back().steps;
-    return {{"interval_s", any ? Json(plan.interval.value) : Json()},
-            {"interval_steps", any ? Json(between) : Json()},
-            {"write_s", plan.run.write.value},
-            {"stall_s", plan.run.stall.value},
-            {"load_s", plan.run.load.value},
-            {"bytes", number<Json>(plan.checkpoint.written.value)}};
-}
-
-Json stretches_json(const RunPlan& plan) {
-    Json list = Json::array();
-    for (const RunStretch& each : plan.stretches) {
-        list.push_back({{"batch", each.batch}, {"steps", each.steps}, {"step_s", each.time.value}});
-    }
-    return list;
-}
-
-}  // namespace
 
 std::string run_json(const Job& job, const MachineInfo& machine, const JobRecord& record, const RunResult& result) {
     const RunPlan& plan = result.plan;

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/output/activity.hpp"
 #include "tools/output/svg_text.hpp"
 
 namespace weft {
@@ -19,6 +18,7 @@ namespace {
 // In pixels.
 constexpr double width = 1200, margin = 24, row_pitch = 34, compute_height = 18, communication_height = 6;
 constexpr double header_height = 74, axis_height = 44;
+constexpr std::size_t most_rows = 24;
 constexpr std::size_t finest_bins = 1024, most_runs = 8000;  // about a pixel each
 
 struct Look {
@@ -58,7 +58,7 @@ double tick_step(double length) {
 std::vector<RankClassId> evenly_chosen(const Program& program, const TimelineSvgOptions& options) {
     std::vector<RankClassId> chosen;
     const std::size_t classes = options.classes.empty() ? program.classes.size() : options.classes.size();
-    const std::size_t count = std::min(classes, std::max<std::size_t>(options.most_rows, 1));
+    const std::size_t count = std::min(classes, most_rows);
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t at = i * classes / count;
         chosen.push_back(options.classes.empty() ? RankClassId(static_cast<std::uint32_t>(at)) : options.classes[at]);
@@ -206,10 +206,68 @@ class Picture {
     MarkupText svg_;
 };
 
+using Filling = std::array<double, activities>;  // of one bin, by activity; 1: the whole bin
+
+// Adds the part of each bin that [begin, end) covers; both in bins.
+void cover(std::vector<Filling>& bins, Activity activity, double begin, double end) {
+    for (auto bin = static_cast<std::size_t>(begin); bin < bins.size() && static_cast<double>(bin) < end; ++bin) {
+        const auto left = static_cast<double>(bin);
+        bins[bin][static_cast<std::size_t>(activity)] += std::min(end, left + 1.0) - std::max(begin, left);
+    }
+}
+
+std::vector<ActivityRun> runs_of(const std::vector<Filling>& bins) {
+    std::vector<ActivityRun> runs;
+    for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+        const Filling& filling = bins[bin];
+        const auto main = static_cast<Activity>(std::max_element(filling.begin(), filling.end()) - filling.begin());
+        double filled = 0.0;
+        for (const double part : filling) filled += part;
+        const long level = std::min<long>(std::lround(filled * ActivityRun::full), ActivityRun::full);
+        if (level == 0) continue;
+        const ActivityRun one{bin, 1, main, static_cast<std::uint8_t>(level)};
+        ActivityRun* const last = runs.empty() ? nullptr : &runs.back();
+        if (last && last->first + last->length == bin && last->activity == one.activity && last->level == one.level) {
+            ++last->length;
+        } else {
+            runs.push_back(one);
+        }
+    }
+    return runs;
+}
+
 }  // namespace
 
 std::string timeline_svg(const Program& program, const Timeline& timeline, const TimelineSvgOptions& options) {
     return Picture(program, timeline, options).draw();
+}
+
+Activity activity_of(const Program& program, const Op& op) {
+    if (op.kind == OpKind::exchange) return Activity::communication;
+    const std::string_view label = program.labels[index(op.label)];
+    if (label.starts_with("forward")) return Activity::forward;
+    if (label.starts_with("backward")) {
+        return label.find("weight") != std::string_view::npos ? Activity::weights : Activity::backward;
+    }
+    if (label.starts_with("recompute")) return Activity::recompute;
+    if (label.starts_with("optimizer")) return Activity::optimizer;
+    return Activity::other_compute;
+}
+
+ActivityRow activity_row(const Program& program, const Timeline& timeline, RankClassId rank_class, std::size_t bins) {
+    std::vector<Filling> compute(bins), communication(bins);
+    const double per_tick =
+        static_cast<double>(bins) / static_cast<double>(std::max<std::int64_t>(timeline.end.femtoseconds, 1));
+    const RankClass& ops = program.classes[rank_class];
+    for (std::uint32_t i = ops.first_op; i < ops.first_op + ops.ops; ++i) {
+        const Op& op = program.ops[OpId(i)];
+        if (op.kind == OpKind::join) continue;
+        const Span& span = timeline.spans[OpId(i)];
+        cover(op.kind == OpKind::exchange ? communication : compute, activity_of(program, op),
+              static_cast<double>(span.begin.femtoseconds) * per_tick,
+              static_cast<double>(span.end.femtoseconds) * per_tick);
+    }
+    return {runs_of(compute), runs_of(communication)};
 }
 
 }  // namespace weft

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,38 @@ struct TimelineSvgOptions {
     std::string title{};                 // "GPT-NeoX-20B on 128 GCDs of Frontier"
     std::string subtitle{};              // "tensor 4 x pipeline 4 x data 8, 13.1 s per step"
     std::vector<RankClassId> classes{};  // to show; empty: all
-    std::size_t most_rows = 24;
 };
 
-// One row per rank class, computation above a thin strip of communication; of more classes than most_rows, evenly
+// One row per rank class, computation above a thin strip of communication; of more than 24 classes, evenly
 // chosen ones, which the picture says. Coarse where there is much to draw, so that it stays below some 200 kB.
 std::string timeline_svg(const Program& program, const Timeline& timeline, const TimelineSvgOptions& options = {});
+
+// What a rank class is busy with over time, at the resolution of a picture: equal time bins, and in each the kind of
+// work that fills most of it.
+
+enum class Activity : std::uint8_t { forward, backward, weights, recompute, optimizer, other_compute, communication };
+inline constexpr std::size_t activities = 7;
+
+// Of computation by the words of its label, `weights` where it is of their gradients alone; every exchange is
+// communication.
+Activity activity_of(const Program& program, const Op& op);
+
+// `length` bins from `first` on, in which `activity` is the main one and fills `level` quarters of the time.
+struct ActivityRun {
+    static constexpr std::uint8_t full = 4;
+
+    std::size_t first = 0, length = 0;
+    Activity activity{};
+    std::uint8_t level = full;
+
+    bool operator==(const ActivityRun&) const = default;
+};
+
+struct ActivityRow {
+    std::vector<ActivityRun> compute, communication;  // by time, without overlap; bins that are idle are in none
+};
+
+// The step of one rank class in `bins` bins. Time spent waiting for others is idle.
+ActivityRow activity_row(const Program& program, const Timeline& timeline, RankClassId rank_class, std::size_t bins);
 
 }  // namespace weft

@@ -11,11 +11,10 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/text_table.hpp"
+#include "tools/output/result_table.hpp"
 #include "topologies/channels.hpp"
 
 namespace weft {
-
 namespace {
 
 std::vector<ClassFacts> count_classes(const Topology& topology) {
@@ -71,6 +70,92 @@ void add_injection(TopologyFacts& facts, const Topology& topology) {
         facts.injection_nominal += topology.link(port).nominal;
         facts.injection_bandwidth += topology.link(port).bandwidth;
     }
+}
+
+ResultTable classes_table(const std::vector<ClassFacts>& classes) {
+    using Row = ClassFacts;
+    return table_of<Row>(classes,
+                         {{"class", "<class", inside(&Row::link_class, &LinkClass::name)},
+                          {"", "links", &Row::links},
+                          {"nominal_bytes_per_s", "nominal", inside(&Row::link_class, &LinkClass::nominal)},
+                          {"bandwidth_bytes_per_s", "achievable", inside(&Row::link_class, &LinkClass::bandwidth)},
+                          {"latency_s", "latency", inside(&Row::link_class, &LinkClass::latency)},
+                          {"links", {}, &Row::links}});
+}
+
+ResultTable hops_table(const RouteFacts& route) {
+    return table_of<Hop>(route.hops,
+                         {{"from", "<from", &Hop::from},
+                          {"to", "<to", &Hop::to},
+                          {"class", "<link", inside(&Hop::link_class, &LinkClass::name)},
+                          {"nominal_bytes_per_s", {}, inside(&Hop::link_class, &LinkClass::nominal)},
+                          {"bandwidth_bytes_per_s", "achievable", inside(&Hop::link_class, &LinkClass::bandwidth)},
+                          {"latency_s", "latency", inside(&Hop::link_class, &LinkClass::latency)}});
+}
+
+std::string classes_text(const TopologyFacts& facts) {
+    std::vector<ClassFacts> used;
+    std::ranges::copy_if(facts.classes, std::back_inserter(used), [](const ClassFacts& row) { return row.links > 0; });
+    return "\nLinks (counted and measured one way)\n" + table_text(classes_table(used), 2);
+}
+
+std::string node_links_text(const TopologyFacts& facts) {
+    const bool direct = std::any_of(facts.node_links.begin(), facts.node_links.end(), [](const auto& row) {
+        return std::any_of(row.begin(), row.end(), [](BytesPerSecond rate) { return rate > BytesPerSecond{}; });
+    });
+    if (!direct) return "\nInside a node: no direct links, all accelerators meet in the node's switch\n";
+    std::vector<std::string> headings{""};
+    for (std::size_t i = 0; i < facts.node_links.size(); ++i) headings.push_back(fmt::to_string(i));
+    TextTable table(headings);
+    for (std::size_t i = 0; i < facts.node_links.size(); ++i) {
+        std::vector<std::string> cells{fmt::to_string(i)};
+        for (const BytesPerSecond rate : facts.node_links[i]) {
+            cells.push_back(rate > BytesPerSecond{} ? fmt::format("{:g}", rate.value / 1e9) : ".");
+        }
+        table.add(std::move(cells));
+    }
+    return fmt::format("\nDirect links inside a node (GB/s nominal, one way)\n{}", table.text(2));
+}
+
+constexpr std::size_t widest = 120;  // line of ranks
+
+std::string rings_text(const RingFacts& rings) {
+    if (rings.orders.empty() || rings.orders.front().size() < 2) return {};
+    std::string text = fmt::format("\nRings inside a node: together {} nominal, {} achievable\n",
+                                   to_text(rings.nominal), to_text(rings.bandwidth));
+    for (const std::vector<RankId>& order : rings.orders) {
+        std::string line = " ";
+        for (const RankId rank : order) {
+            const std::string next = fmt::format(" {}", index(rank));
+            if (line.size() + next.size() > widest) {
+                text += line + "\n";
+                line = "   ";  // the ring goes on
+            }
+            line += next;
+        }
+        text += line + "\n";
+    }
+    return text;
+}
+
+using Json = nlohmann::ordered_json;
+
+Json route_json(const RouteFacts& route) {
+    Json json{{"relation", route.relation},
+              {"from", index(route.from)},
+              {"to", index(route.to)},
+              {"latency_s", route.latency.value},
+              {"nominal_bytes_per_s", route.nominal.value},
+              {"bandwidth_bytes_per_s", route.bandwidth.value},
+              {"hops", table_json(hops_table(route))}};
+    for (const RouteFacts& detour : route.detours) json["detours"].push_back(route_json(detour));
+    return json;
+}
+
+Json rings_json(const RingFacts& rings) {
+    return {{"orders", rings.orders},
+            {"nominal_bytes_per_s", rings.nominal.value},
+            {"bandwidth_bytes_per_s", rings.bandwidth.value}};
 }
 
 }  // namespace
@@ -142,76 +227,6 @@ TopologyFacts topology_facts(const MachineInfo& machine, const Topology& topolog
     return facts;
 }
 
-namespace {
-
-ResultTable classes_table(const std::vector<ClassFacts>& classes) {
-    using Row = ClassFacts;
-    return table_of<Row>(classes,
-                         {{"class", "<class", inside(&Row::link_class, &LinkClass::name)},
-                          {"", "links", &Row::links},
-                          {"nominal_bytes_per_s", "nominal", inside(&Row::link_class, &LinkClass::nominal)},
-                          {"bandwidth_bytes_per_s", "achievable", inside(&Row::link_class, &LinkClass::bandwidth)},
-                          {"latency_s", "latency", inside(&Row::link_class, &LinkClass::latency)},
-                          {"links", {}, &Row::links}});
-}
-
-ResultTable hops_table(const RouteFacts& route) {
-    return table_of<Hop>(route.hops,
-                         {{"from", "<from", &Hop::from},
-                          {"to", "<to", &Hop::to},
-                          {"class", "<link", inside(&Hop::link_class, &LinkClass::name)},
-                          {"nominal_bytes_per_s", {}, inside(&Hop::link_class, &LinkClass::nominal)},
-                          {"bandwidth_bytes_per_s", "achievable", inside(&Hop::link_class, &LinkClass::bandwidth)},
-                          {"latency_s", "latency", inside(&Hop::link_class, &LinkClass::latency)}});
-}
-
-std::string classes_text(const TopologyFacts& facts) {
-    std::vector<ClassFacts> used;
-    std::ranges::copy_if(facts.classes, std::back_inserter(used), [](const ClassFacts& row) { return row.links > 0; });
-    return "\nLinks (counted and measured one way)\n" + table_text(classes_table(used), 2);
-}
-
-std::string node_links_text(const TopologyFacts& facts) {
-    const bool direct = std::any_of(facts.node_links.begin(), facts.node_links.end(), [](const auto& row) {
-        return std::any_of(row.begin(), row.end(), [](BytesPerSecond rate) { return rate > BytesPerSecond{}; });
-    });
-    if (!direct) return "\nInside a node: no direct links, all accelerators meet in the node's switch\n";
-    std::vector<std::string> headings{""};
-    for (std::size_t i = 0; i < facts.node_links.size(); ++i) headings.push_back(fmt::to_string(i));
-    TextTable table(headings);
-    for (std::size_t i = 0; i < facts.node_links.size(); ++i) {
-        std::vector<std::string> cells{fmt::to_string(i)};
-        for (const BytesPerSecond rate : facts.node_links[i]) {
-            cells.push_back(rate > BytesPerSecond{} ? fmt::format("{:g}", rate.value / 1e9) : ".");
-        }
-        table.add(std::move(cells));
-    }
-    return fmt::format("\nDirect links inside a node (GB/s nominal, one way)\n{}", table.text(2));
-}
-
-constexpr std::size_t widest = 120;  // line of ranks
-
-std::string rings_text(const RingFacts& rings) {
-    if (rings.orders.empty() || rings.orders.front().size() < 2) return {};
-    std::string text = fmt::format("\nRings inside a node: together {} nominal, {} achievable\n",
-                                   to_text(rings.nominal), to_text(rings.bandwidth));
-    for (const std::vector<RankId>& order : rings.orders) {
-        std::string line = " ";
-        for (const RankId rank : order) {
-            const std::string next = fmt::format(" {}", index(rank));
-            if (line.size() + next.size() > widest) {
-                text += line + "\n";
-                line = "   ";  // the ring goes on
-            }
-            line += next;
-        }
-        text += line + "\n";
-    }
-    return text;
-}
-
-}  // namespace
-
 std::string to_text(const RouteFacts& route) {
     std::string text = fmt::format("\nRank {} to rank {}{}{}: ", index(route.from), index(route.to),
                                    route.relation.empty() ? "" : ", ", route.relation);
@@ -242,36 +257,6 @@ std::string to_text(const MachineInfo& machine, const TopologyFacts& facts) {
     return text;
 }
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json route_json(const RouteFacts& route) {
-    Json json{{"relation", route.relation},
-              {"from", index(route.from)},
-              {"to", index(route.to)},
-              {"latency_s", route.latency.value},
-              {"nominal_bytes_per_s", route.nominal.value},
-              {"bandwidth_bytes_per_s", route.bandwidth.value},
-              {"hops", table_json(hops_table(route))}};
-    for (const RouteFacts& detour : route.detours) json["detours"].push_back(route_json(detour));
-    return json;
-}
-
-Json rings_json(const RingFacts& rings) {
-    Json orders = Json::array();
-    for (const std::vector<RankId>& order : rings.orders) {
-        Json ranks = Json::array();
-        for (const RankId rank : order) ranks.push_back(index(rank));
-        orders.push_back(std::move(ranks));
-    }
-    return {{"orders", std::move(orders)},
-            {"nominal_bytes_per_s", rings.nominal.value},
-            {"bandwidth_bytes_per_s", rings.bandwidth.value}};
-}
-
-}  // namespace
-
 std::string to_json(const RouteFacts& route) { return json_text(route_json(route)); }
 
 std::string to_json(const MachineInfo& machine, const TopologyFacts& facts) {
@@ -288,15 +273,11 @@ std::string to_json(const MachineInfo& machine, const TopologyFacts& facts) {
               {"injection_bytes_per_s", facts.injection_bandwidth.value},
               {"bisection_nominal_bytes_per_s", machine.bisection.value}};
     json["links"] = table_json(classes_table(facts.classes));
-    json["node_links_nominal_bytes_per_s"] = Json::array();
-    for (const auto& row : facts.node_links) {
-        Json cells = Json::array();
-        for (const BytesPerSecond rate : row) cells.push_back(rate.value);
-        json["node_links_nominal_bytes_per_s"].push_back(std::move(cells));
-    }
+    json["node_links_nominal_bytes_per_s"] = json_list<Json>(facts.node_links, [](const auto& row) {
+        return json_list<Json>(row, [](BytesPerSecond rate) { return rate.value; });
+    });
     json["node_rings"] = rings_json(facts.node_rings);
-    json["routes"] = Json::array();
-    for (const RouteFacts& route : facts.routes) json["routes"].push_back(route_json(route));
+    json["routes"] = json_list<Json>(facts.routes, [](const RouteFacts& route) { return route_json(route); });
     return json_text(json);
 }
 

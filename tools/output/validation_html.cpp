@@ -11,7 +11,7 @@
 #include "tools/output/svg_text.hpp"
 #include "tools/output/validation_text.hpp"
 #include "tools/page/html.hpp"
-#include "tools/validate/quantity.hpp"
+#include "tools/validate/run.hpp"
 #include "tools/version.hpp"
 
 namespace weft {

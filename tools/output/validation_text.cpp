@@ -3,33 +3,54 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "sim/io/units.hpp"
-#include "tools/output/figures.hpp"
-#include "tools/output/text_table.hpp"
-#include "tools/validate/quantity.hpp"
+#include "tools/output/columns.hpp"
+#include "tools/validate/row_job.hpp"
+#include "tools/validate/run.hpp"
 
 namespace weft {
-
 namespace {
 
-std::vector<std::string> error_cells(const ErrorStatistics& errors) {
-    std::vector<std::string> cells{fmt::to_string(errors.rows)};
-    if (errors.rows == 0) return {"0", "", "", "", "", ""};
-    for (const double value : {errors.mean, errors.median, errors.percentile_90, errors.largest}) {
-        cells.push_back(percent(value));
-    }
-    cells.push_back(signed_percent_text(errors.bias));
-    return cells;
+using Json = nlohmann::ordered_json;
+
+struct ScoredErrors {
+    std::string name{};
+    ErrorStatistics errors;
+    std::string bounds{}, verdict{};
+};
+
+// Of no rows nothing is known but their number.
+ResultTable errors_table(const std::vector<ScoredErrors>& rows) {
+    using Row = ScoredErrors;
+    const auto known = [](double ErrorStatistics::*part, auto shown) {
+        return [=](const Row& row) {
+            return row.errors.rows > 0 ? std::optional(decltype(shown){row.errors.*part}) : std::nullopt;
+        };
+    };
+    return table_of<Row>(rows, {{"", "<set", &Row::name},
+                                {"rows", "rows", inside(&Row::errors, &ErrorStatistics::rows)},
+                                {"mean", "mean", known(&ErrorStatistics::mean, Share{})},
+                                {"median", "median", known(&ErrorStatistics::median, Share{})},
+                                {"p90", "p90", known(&ErrorStatistics::percentile_90, Share{})},
+                                {"max", "max", known(&ErrorStatistics::largest, Share{})},
+                                {"bias", "bias", known(&ErrorStatistics::bias, Change{})},
+                                {"", "<bound", &Row::bounds},
+                                {"", "<verdict", &Row::verdict}});
 }
 
-std::string bounds_text(const SetScore& score, RowUse use) {
+Json errors_json(const ErrorStatistics& errors) { return table_json(errors_table({{.errors = errors}})).front(); }
+
+// `broken`: behind those that are.
+std::string bounds_text(const SetScore& score, RowUse use, std::string_view broken = "") {
     std::string text;
     for (const BoundCheck& check : score.bounds) {
         if (check.use != use) continue;
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check.what, percent(check.bound));
+        text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", check.what, percent(check.bound),
+                            check.holds() ? "" : broken);
     }
     return text;
 }
@@ -42,24 +63,15 @@ std::string verdict(const SetScore& score, RowUse use) {
     return text;
 }
 
-void add(TextTable& table, const std::string& name, const ErrorStatistics& errors, const std::string& bounds,
-         const std::string& verdict) {
-    std::vector<std::string> cells{name};
-    for (std::string& cell : error_cells(errors)) cells.push_back(std::move(cell));
-    cells.push_back(bounds);
-    cells.push_back(verdict);
-    table.add(std::move(cells));
-}
-
 std::string error_table(const Validation& v, RowUse use) {
-    TextTable table({"<set", "rows", "mean", "median", "p90", "max", "bias", "<bound", "<verdict"});
+    std::vector<ScoredErrors> rows;
     for (std::size_t s = 0; s < v.sets.size(); ++s) {
         const SetScore& score = v.card.sets[s];
         if (score.of(use).rows == 0) continue;
-        add(table, v.sets[s].name, score.of(use), bounds_text(score, use), verdict(score, use));
+        rows.push_back({v.sets[s].name, score.of(use), bounds_text(score, use), verdict(score, use)});
     }
-    add(table, "all", v.card.of(use), "", "");
-    return table.text();
+    rows.push_back({.name = "all", .errors = v.card.of(use)});
+    return table_text(errors_table(rows));
 }
 
 // Their errors and what disturbed them.
@@ -73,6 +85,88 @@ std::string disturbed_text(const Validation& v) {
         if (!reason.empty()) reasons.insert(fmt::format("{}: {}\n", v.sets[row.set].name, reason));
     }
     return text + fmt::format("{}", fmt::join(reasons, ""));
+}
+
+std::string ranks_text(double least, double most) {
+    return fmt::format("{}{} ranks", grouped(least), least == most ? "" : " to " + grouped(most));
+}
+
+// Of the job's traits, those that no measured run shares.
+std::string without(const Evidence& evidence, const JobTraits& job) {
+    std::vector<std::string> values;
+    for (const std::string_view name : evidence.unlike) {
+        const auto place = static_cast<std::size_t>(std::ranges::find(trait_names, name) - trait_names.begin());
+        values.push_back(name == "scale" ? ranks_text(job.ranks, job.ranks) : job.values[place]);
+    }
+    return fmt::format("{}", fmt::join(values, ", "));
+}
+
+std::string line(std::string_view answer, const Evidence& evidence, const JobTraits& job) {
+    std::string text = fmt::format("  {:<11}", answer);
+    if (evidence.errors.rows == 0) return text + fmt::format("not validated: not measured on {}\n", job.values[0]);
+    if (!evidence.is_of_the_kind()) text += fmt::format("not validated for {}; nearest: ", without(evidence, job));
+    return text + fmt::format("{} of {}, {}: mean error {}, 90 % within {}, bias {}\n", evidence.errors.rows,
+                              fmt::join(evidence.sets, ", "), ranks_text(evidence.least_ranks, evidence.most_ranks),
+                              percent(evidence.errors.mean), percent(evidence.errors.percentile_90),
+                              signed_percent_text(evidence.errors.bias));
+}
+
+std::string cell(std::string text) {
+    for (std::size_t bar = text.find('|'); bar != text.npos; bar = text.find('|', bar + 2)) text.insert(bar, 1, '\\');
+    return text;
+}
+
+std::string table(const Validation& v, RowUse use, std::string_view heading) {
+    if (v.card.of(use).rows == 0) return "";
+    std::string text = fmt::format(
+        "| {} | rows | mean | median | 90 % within | largest | bias | promised |\n"
+        "|---|---:|---:|---:|---:|---:|---:|---|\n",
+        heading);
+    for (std::size_t s = 0; s < v.sets.size(); ++s) {
+        const SetScore& score = v.card.sets[s];
+        if (score.of(use).rows == 0) continue;
+        const ResultTable errors =
+            errors_table({{cell(v.sets[s].title), score.of(use), bounds_text(score, use, " (broken)"), {}}});
+        text += '|';
+        for (std::size_t i = 0; i + 1 < errors.columns.size(); ++i) {
+            text += fmt::format(" {} |", errors.columns[i].text(errors.rows.front()[i]));
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+std::string tenths(double value) { return fmt::format("{:.1f}", value); }
+
+Json bounds_json(const ErrorBounds& bounds) {
+    using Row = ErrorBounds;
+    return table_json(table_of<Row>(std::span(&bounds, 1), {{"mean", {}, &Row::mean},
+                                                            {"median", {}, &Row::median},
+                                                            {"p90", {}, &Row::percentile_90},
+                                                            {"max", {}, &Row::largest}}))
+        .front();
+}
+
+Json set_json(const ValidationSet& set, const SetScore& score) {
+    return {{"name", set.name},
+            {"title", set.title},
+            {"source", set.source},
+            {"assumptions", set.assumptions},
+            {"bounds", bounds_json(set.bounds)},
+            {"residual_bounds", bounds_json(set.residual_bounds)},
+            {"predict", errors_json(score.predict)},
+            {"fit", errors_json(score.fit)},
+            {"disturbed", errors_json(score.disturbed)},
+            {"passed", score.passed()}};
+}
+
+Json rows_json(const Validation& v) {
+    Json json = table_json(validated_table(v, v.rows));
+    for (std::size_t i = 0; i < v.rows.size(); ++i) {
+        const ValidationSet& set = v.sets[v.rows[i].set];
+        json[i]["job"] = Json::parse(row_job(set, set.rows[v.rows[i].row]));
+    }
+    return json;
 }
 
 }  // namespace
@@ -145,34 +239,6 @@ std::string verdict_text(const Validation& validation) {
            fmt::format("; not judged, having none: predicted rows of {} sets, fitted rows of {}.", predicted, fitted);
 }
 
-namespace {
-
-std::string ranks_text(double least, double most) {
-    return fmt::format("{}{} ranks", grouped(least), least == most ? "" : " to " + grouped(most));
-}
-
-// Of the job's traits, those that no measured run shares.
-std::string without(const Evidence& evidence, const JobTraits& job) {
-    std::vector<std::string> values;
-    for (const std::string_view name : evidence.unlike) {
-        const auto place = static_cast<std::size_t>(std::ranges::find(trait_names, name) - trait_names.begin());
-        values.push_back(name == "scale" ? ranks_text(job.ranks, job.ranks) : job.values[place]);
-    }
-    return fmt::format("{}", fmt::join(values, ", "));
-}
-
-std::string line(std::string_view answer, const Evidence& evidence, const JobTraits& job) {
-    std::string text = fmt::format("  {:<11}", answer);
-    if (evidence.errors.rows == 0) return text + fmt::format("not validated: not measured on {}\n", job.values[0]);
-    if (!evidence.is_of_the_kind()) text += fmt::format("not validated for {}; nearest: ", without(evidence, job));
-    return text + fmt::format("{} of {}, {}: mean error {}, 90 % within {}, bias {}\n", evidence.errors.rows,
-                              fmt::join(evidence.sets, ", "), ranks_text(evidence.least_ranks, evidence.most_ranks),
-                              percent(evidence.errors.mean), percent(evidence.errors.percentile_90),
-                              signed_percent_text(evidence.errors.bias));
-}
-
-}  // namespace
-
 std::string memory_validity_text(const Validity& validity) { return line("memory", validity.memory, validity.job); }
 
 std::string validity_text(const Validity& validity) {
@@ -182,42 +248,6 @@ std::string validity_text(const Validity& validity) {
                        memory_validity_text(validity));
 }
 
-namespace {
-
-std::string cell(std::string text) {
-    for (std::size_t bar = text.find('|'); bar != text.npos; bar = text.find('|', bar + 2)) text.insert(bar, 1, '\\');
-    return text;
-}
-
-std::string bounds(const SetScore& score, RowUse use) {
-    std::string text;
-    for (const BoundCheck& check : score.bounds) {
-        if (check.use != use) continue;
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check.what, percent(check.bound));
-        if (!check.holds()) text += " (broken)";
-    }
-    return text;
-}
-
-std::string line(const std::string& title, const ErrorStatistics& errors, const std::string& bounds) {
-    return fmt::format("| {} | {} | {} |\n", cell(title), fmt::join(error_cells(errors), " | "), bounds);
-}
-
-std::string table(const Validation& v, RowUse use, std::string_view heading) {
-    if (v.card.of(use).rows == 0) return "";
-    std::string text = fmt::format(
-        "| {} | rows | mean | median | 90 % within | largest | bias | promised |\n"
-        "|---|---:|---:|---:|---:|---:|---:|---|\n",
-        heading);
-    for (std::size_t s = 0; s < v.sets.size(); ++s) {
-        const SetScore& score = v.card.sets[s];
-        if (score.of(use).rows > 0) text += line(v.sets[s].title, score.of(use), bounds(score, use));
-    }
-    return text;
-}
-
-}  // namespace
-
 std::string validation_markdown(const Validation& validation) {
     std::string text;
     for (const auto& [use, heading] : {std::pair(RowUse::predict, "predicted"), std::pair(RowUse::fit, "fitted to"),
@@ -226,6 +256,58 @@ std::string validation_markdown(const Validation& validation) {
         text += (text.empty() || part.empty() ? "" : "\n") + part;
     }
     return text;
+}
+
+ResultTable validated_table(const Validation& v, std::span<const ValidatedRow> rows) {
+    using Row = ValidatedRow;
+    const auto set = [&v](const Row& row) -> const ValidationSet& { return v.sets[row.set]; };
+    const auto source = [=](const Row& row) -> const ValidationRow& { return set(row).rows[row.row]; };
+    const auto filled = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
+    Columns<Row> columns{
+        {"set", "<set", [=](const Row& row) { return set(row).name; }},
+        {"name", "<row", [=](const Row& row) { return source(row).name; }},
+        {"use", "<use", [=](const Row& row) { return name(source(row).use); }},
+        {"quantity", "<quantity", &Row::quantity},
+        {"", "measured", [](const Row& row) { return quantity_text(row.quantity, row.measured); }},
+        {"measured", {}, whole(&Row::measured)},
+        {"", "predicted", [](const Row& row) { return quantity_text(row.quantity, row.predicted); }},
+        {"predicted", {}, whole(&Row::predicted)},
+        {"error", "error", as<Change>(&Row::error)},
+        {"fits", {}, &Row::fits, Readers::of_json},
+    };
+    if (v.convention) {
+        for (const auto& [what, value] :
+             {std::pair("measured", &Row::measured_tflops), std::pair("predicted", &Row::predicted_tflops)}) {
+            const auto rate = [value = value](const Row& row) {
+                return row.measured_tflops > 0 ? std::optional(Figure<tenths>{row.*value}) : std::nullopt;
+            };
+            columns.push_back(
+                {fmt::format("{}_tflops", what), fmt::format("{} TFLOP/s", what), rate, Readers::of_json});
+            columns.push_back({fmt::format("{}_{}_tflops", what, name(*v.convention)), {}, rate, Readers::of_csv});
+        }
+    }
+    columns.push_back({"note", {}, [=](const Row& row) { return filled(source(row).note); }, Readers::of_json});
+    columns.push_back(
+        {"disturbed", {}, [=](const Row& row) { return filled(source(row).disturbed); }, Readers::of_json});
+    return table_of(rows, columns);
+}
+
+std::string validation_json(const Validation& validation) {
+    Json json{{"sets", Json::array()}};
+    for (std::size_t s = 0; s < validation.sets.size(); ++s) {
+        json["sets"].push_back(set_json(validation.sets[s], validation.card.sets[s]));
+    }
+    json["predict"] = errors_json(validation.card.predict);
+    json["fit"] = errors_json(validation.card.fit);
+    json["disturbed"] = errors_json(validation.card.disturbed);
+    json["passed"] = validation.card.passed();
+    if (validation.convention) json["flops"] = name(*validation.convention);
+    json["rows"] = rows_json(validation);
+    return json_text(json);
+}
+
+std::string validation_csv(const Validation& validation) {
+    return table_csv(validated_table(validation, validation.rows));
 }
 
 }  // namespace weft

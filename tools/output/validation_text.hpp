@@ -7,7 +7,6 @@
 
 #include "tools/output/result_table.hpp"
 #include "tools/validate/scorecard.hpp"
-#include "tools/validate/validity.hpp"
 
 namespace weft {
 

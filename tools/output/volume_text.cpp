@@ -13,10 +13,9 @@
 #include "sim/base/check.hpp"
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/text_table.hpp"
+#include "tools/output/result_table.hpp"
 
 namespace weft {
-
 namespace {
 
 constexpr double longest_bar = 40;  // marks
@@ -48,53 +47,6 @@ std::string operation_text(std::span<const HistogramBin> bins) {
     return fmt::format("{}: {} {}\n{}", bins.front().op, number_text(all), all == 1 ? "call" : "calls", table.text(2));
 }
 
-}  // namespace
-
-std::vector<HistogramBin> message_histogram(std::span<const MessageCount> messages) {
-    std::vector<std::string> ops;
-    std::map<std::pair<std::string, Bytes>, HistogramBin> bins;
-    for (const MessageCount& message : messages) {
-        if (message.calls <= 0) continue;
-        if (std::ranges::find(ops, message.op) == ops.end()) ops.push_back(message.op);
-        const Bytes from = lower_edge(message.message);
-        HistogramBin& bin = bins[{message.op, from}];
-        bin.op = message.op;
-        bin.from = from;
-        bin.to = from == Bytes{} ? Bytes{1} : 2 * from;
-        bin.calls += message.calls;
-        bin.bytes += message.message * message.calls;
-    }
-    std::vector<HistogramBin> ordered;
-    for (const std::string& op : ops) {
-        for (auto bin = bins.lower_bound({op, Bytes{}}); bin != bins.end() && bin->first.first == op; ++bin) {
-            ordered.push_back(bin->second);
-        }
-    }
-    return ordered;
-}
-
-std::string histogram_text(std::span<const HistogramBin> bins) {
-    std::string out;
-    while (!bins.empty()) {
-        const auto other = std::ranges::find_if(bins, [&](const HistogramBin& bin) { return bin.op != bins[0].op; });
-        const auto count = static_cast<std::size_t>(other - bins.begin());
-        if (!out.empty()) out += '\n';
-        out += operation_text(bins.first(count));
-        bins = bins.subspan(count);
-    }
-    return out;
-}
-
-ResultTable histogram_table(std::span<const HistogramBin> bins) {
-    return table_of<HistogramBin>(bins, {{"op", {}, &HistogramBin::op},
-                                         {"from_bytes", {}, whole(&HistogramBin::from)},
-                                         {"to_bytes", {}, whole(&HistogramBin::to)},
-                                         {"calls", {}, whole(&HistogramBin::calls)},
-                                         {"bytes", {}, whole(&HistogramBin::bytes)}});
-}
-
-namespace {
-
 // `times` says how often a row counts.
 template <class Times>
 std::vector<CollectiveTotal> totals(const VolumeTable& table, Times times) {
@@ -113,29 +65,6 @@ std::vector<CollectiveTotal> totals(const VolumeTable& table, Times times) {
     }
     return out;
 }
-
-}  // namespace
-
-double repeats_per_step(const VolumeTable& table, const VolumeRow& row) {
-    if (row.when == "micro-batch") return table.micro_batches;
-    return row.when == "step" ? 1 : 0;
-}
-
-std::vector<CollectiveTotal> steady_totals(const VolumeTable& table) {
-    return totals(table, [&](const VolumeRow& row) { return repeats_per_step(table, row); });
-}
-
-std::vector<CollectiveTotal> once_totals(const VolumeTable& table, std::string_view when) {
-    return totals(table, [&](const VolumeRow& row) { return row.when == when ? 1.0 : 0.0; });
-}
-
-Bytes sum(const std::vector<CollectiveTotal>& totals) {
-    Bytes all;
-    for (const CollectiveTotal& total : totals) all += total.volume;
-    return all;
-}
-
-namespace {
 
 using Json = nlohmann::ordered_json;
 
@@ -189,6 +118,68 @@ std::string totals_text(const std::string& heading, const std::vector<Collective
 }
 
 }  // namespace
+
+std::vector<HistogramBin> message_histogram(std::span<const MessageCount> messages) {
+    std::vector<std::string> ops;
+    std::map<std::pair<std::string, Bytes>, HistogramBin> bins;
+    for (const MessageCount& message : messages) {
+        if (message.calls <= 0) continue;
+        if (std::ranges::find(ops, message.op) == ops.end()) ops.push_back(message.op);
+        const Bytes from = lower_edge(message.message);
+        HistogramBin& bin = bins[{message.op, from}];
+        bin.op = message.op;
+        bin.from = from;
+        bin.to = from == Bytes{} ? Bytes{1} : 2 * from;
+        bin.calls += message.calls;
+        bin.bytes += message.message * message.calls;
+    }
+    std::vector<HistogramBin> ordered;
+    for (const std::string& op : ops) {
+        for (auto bin = bins.lower_bound({op, Bytes{}}); bin != bins.end() && bin->first.first == op; ++bin) {
+            ordered.push_back(bin->second);
+        }
+    }
+    return ordered;
+}
+
+std::string histogram_text(std::span<const HistogramBin> bins) {
+    std::string out;
+    while (!bins.empty()) {
+        const auto other = std::ranges::find_if(bins, [&](const HistogramBin& bin) { return bin.op != bins[0].op; });
+        const auto count = static_cast<std::size_t>(other - bins.begin());
+        if (!out.empty()) out += '\n';
+        out += operation_text(bins.first(count));
+        bins = bins.subspan(count);
+    }
+    return out;
+}
+
+ResultTable histogram_table(std::span<const HistogramBin> bins) {
+    return table_of<HistogramBin>(bins, {{"op", {}, &HistogramBin::op},
+                                         {"from_bytes", {}, whole(&HistogramBin::from)},
+                                         {"to_bytes", {}, whole(&HistogramBin::to)},
+                                         {"calls", {}, whole(&HistogramBin::calls)},
+                                         {"bytes", {}, whole(&HistogramBin::bytes)}});
+}
+
+double repeats_per_step(const VolumeTable& table, const VolumeRow& row) {
+    if (row.when == "micro-batch") return table.micro_batches;
+    return row.when == "step" ? 1 : 0;
+}
+
+std::vector<CollectiveTotal> steady_totals(const VolumeTable& table) {
+    return totals(table, [&](const VolumeRow& row) { return repeats_per_step(table, row); });
+}
+
+std::vector<CollectiveTotal> once_totals(const VolumeTable& table, std::string_view when) {
+    return totals(table, [&](const VolumeRow& row) { return row.when == when ? 1.0 : 0.0; });
+}
+
+Bytes sum(const std::vector<CollectiveTotal>& totals) {
+    Bytes all;
+    for (const CollectiveTotal& total : totals) all += total.volume;
+    return all;
+}
 
 std::vector<HistogramBin> volume_histogram(const VolumeTable& table) {
     std::vector<MessageCount> messages;

@@ -1,4 +1,4 @@
-#include "tools/page/bars.hpp"
+#include "tools/page/simulation_page.hpp"
 
 #include <fmt/format.h>
 

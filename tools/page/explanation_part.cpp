@@ -1,4 +1,4 @@
-#include "tools/page/explanation_part.hpp"
+#include "tools/page/simulation_page.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/svg_text.hpp"
-#include "tools/page/bars.hpp"
 #include "tools/page/html.hpp"
 
 namespace weft {

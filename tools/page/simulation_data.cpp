@@ -1,4 +1,4 @@
-#include "tools/page/simulation_data.hpp"
+#include "tools/page/simulation_page.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/output/trace_time.hpp"
+#include "tools/output/text_stream.hpp"
 #include "tools/page/partners.hpp"
 
 namespace weft {

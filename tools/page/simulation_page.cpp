@@ -7,10 +7,9 @@
 #include "tools/output/report_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/output/validation_text.hpp"
-#include "tools/page/bars.hpp"
 #include "tools/page/html.hpp"
+#include "tools/page/pages.hpp"
 #include "tools/page/partners.hpp"
-#include "tools/page/simulation_data.hpp"
 
 namespace weft {
 namespace {
@@ -274,6 +273,21 @@ std::string simulation_page(const Simulation& run, const Report& report, const J
                       .scripts = {"table", "format", "theme", "chart", "timeline_view", "timeline_lanes",
                                   "timeline_drawing", "timeline", "heat_map", "simulation"},
                       .charts = ChartLibrary::embedded});
+}
+
+std::string step_page(const Study& study, const ExplainedStep& step, const Report& report, const JobInput& input,
+                      const TimelineLimits& limits) {
+    const Explanation explanation = explain(study, step);
+    const PageExplanation part{.explanation = explanation, .command = {}};
+    return simulation_page(step.run, report, input, &part, limits);
+}
+
+std::string explained_page(const JobExplanation& explained, const JobInput& input, const std::string& simulate) {
+    const PageExplanation part{.explanation = explained.explanation,
+                               .knobs = explained.knobs,
+                               .settings = explained.settings,
+                               .command = simulate};
+    return simulation_page(explained.step.run, explained.report, input, &part);
 }
 
 }  // namespace weft

@@ -5,13 +5,62 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "tools/page/explanation_part.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/engine/critical_path.hpp"
+#include "tools/explain/job_explanation.hpp"
+#include "tools/output/volume_text.hpp"
 #include "tools/page/inputs.hpp"
 #include "tools/page/timeline.hpp"
 #include "workloads/report/report.hpp"
+#include "workloads/report/simulation.hpp"
 
 namespace weft {
+
+// The part of a page that says why a step takes as long as it does, and what would change it.
+
+// What a page tells of it. Without simulated changes, of the critical path alone.
+struct PageExplanation {
+    const Explanation& explanation;
+    std::span<const ExplainedKnob> knobs{};
+    std::span<const ExplainedSetting> settings{};
+    std::string command;  // "weft simulate job.json": what a setting is added to
+};
+
+std::string explanation_part(const PageExplanation& page);  // HTML
+
+// The rooflines of device and fabric: a picture of kernel classes under their roofs, and tables.
+// Log-log: FLOP/s by FLOP/B, a dot per class of kernels with products, as large as its time. Empty without such.
+std::string roofline_svg(const DeviceRoofline& device);
+std::string rooflines_part(const Rooflines& rooflines);
+
+// Bars on pages: the time of each stage, what changes save or cost, messages by size.
+
+std::string stage_bars(const Report& report);  // HTML
+
+// What changes of a job would save or cost, as bars from the step as it is: savings to the left, the largest first.
+struct TornadoBar {
+    std::string name;
+    Seconds step;  // with the change
+};
+
+// An SVG of a fixed width in its own coordinates, which scales with the page.
+std::string tornado_svg(const std::vector<TornadoBar>& bars, Seconds own);
+
+// Which messages a step sends, by size: a table of small bar charts.
+
+// Calls of one rank, mean over all ranks; an operation is "tensor all_reduce".
+std::vector<MessageCount> message_counts(const Simulation& simulation);
+
+// A row per operation, a column per power of two that occurs; bars are shares of the operation's calls. HTML.
+std::string message_table(const std::vector<HistogramBin>& bins);
+
+// What the scripts of a simulation's page draw: the timeline, memory over time, who talks to whom.
+
+// JSON, its "timeline" as timeline_data() has it. Times are integers of nanoseconds, bytes are integers.
+std::string simulation_data(const Simulation& simulation, const TimelinePart& part,
+                            std::span<const PathPiece> path = {});
 
 // A headline figure of a step. To add one is to add a row to those of simulation_page.cpp.
 struct StepCard {

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "tools/output/activity.hpp"
 #include "tools/output/figures.hpp"
-#include "tools/output/trace_time.hpp"
+#include "tools/output/text_stream.hpp"
+#include "tools/output/timeline_svg.hpp"
 #include "topologies/measurements/measurement.hpp"
 #include "workloads/step/lanes.hpp"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "tools/serve/answers.hpp"
+#include "tools/serve/site.hpp"
 
 namespace weft {
 namespace {
@@ -201,46 +201,6 @@ class Session : public std::enable_shared_from_this<Session> {
 };
 
 }  // namespace
-
-Workers::Workers(unsigned threads, std::size_t most_waiting) : most_waiting_(most_waiting) {
-    for (unsigned t = 0; t < threads; ++t) {
-        threads_.emplace_back([this](const std::stop_token& stop) { loop(stop); });
-    }
-}
-
-Workers::~Workers() {
-    for (std::jthread& thread : threads_) thread.request_stop();
-    threads_.clear();
-}
-
-bool Workers::hand_out(std::function<void()> work) {
-    {
-        const std::lock_guard lock(mutex_);
-        if (waiting_.size() >= most_waiting_) return false;
-        waiting_.push_back(std::move(work));
-    }
-    changed_.notify_one();
-    return true;
-}
-
-std::size_t Workers::under_way() const {
-    const std::lock_guard lock(mutex_);
-    return under_way_;
-}
-
-void Workers::loop(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); }) && !stop.stop_requested()) {
-        std::function<void()> work = std::move(waiting_.front());
-        waiting_.pop_front();
-        ++under_way_;
-        lock.unlock();
-        work();
-        work = nullptr;  // what it holds goes before it counts as done
-        lock.lock();
-        --under_way_;
-    }
-}
 
 void serve_connection(asio::ip::tcp::socket socket, Serving& serving, Welcome welcome) {
     std::make_shared<Session>(std::move(socket), serving, welcome)->read();

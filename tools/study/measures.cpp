@@ -1,4 +1,4 @@
-#include "tools/study/measures.hpp"
+#include "tools/study/study_figures.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "workloads/report/report.hpp"
 #include "workloads/volume/volume.hpp"
 
-namespace weft::measures {
+namespace weft {
 namespace {
 
 using Values = std::vector<Measured>;
@@ -226,4 +226,4 @@ const Measure& find_measure(std::string_view name) {
     return found->second;
 }
 
-}  // namespace weft::measures
+}  // namespace weft

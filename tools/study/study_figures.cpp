@@ -13,7 +13,6 @@
 
 #include "sim/base/check.hpp"
 #include "sim/io/embedded.hpp"
-#include "tools/study/measures.hpp"
 
 namespace weft {
 namespace {
@@ -117,7 +116,7 @@ std::vector<StudyFigure> study_figures() {
              .note = figure.at("note"),
              .job = figure.at("job"),
              .cases = CaseReader(all, figure.at("cases")).read(),
-             .measure = measures::find_measure(figure.at("measure").get<std::string>()),
+             .measure = find_measure(figure.at("measure").get<std::string>()),
              .arrangement = named<Arrangement>(figure.at("arrangement"),
                                                {"bars_of_cases", "bars_of_series", "bars_of_schemes", "lines"}),
              .kind = named<ChartKind>(figure.at("kind"), {"grouped_bars", "stacked_bars", "percent_bars", "lines"}),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/output/chart.hpp"
@@ -62,6 +63,9 @@ struct StudyFigure {
     ChartAxis x, y;
     std::vector<std::string> references{};  // series that are theory: drawn hollow
 };
+
+// By its name in figures.json. Where a job cannot run, the value is missing and the note says why.
+const Measure& find_measure(std::string_view name);
 
 // Those of figures.json beside this file: by number, those of the text last.
 std::vector<StudyFigure> study_figures();

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "tools/command.hpp"
-#include "tools/sweep/hand_out.hpp"
 #include "tools/sweep/mpi_wire.hpp"
 #endif
 

@@ -10,7 +10,6 @@
 #include "sim/io/document.hpp"
 #include "sim/io/files.hpp"
 #include "tools/digest.hpp"
-#include "tools/job_options.hpp"
 #include "tools/options.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output/result_table.hpp"

@@ -1,13 +1,18 @@
 #include "tools/validate/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "sim/base/check.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/parallel.hpp"
-#include "tools/validate/quantity.hpp"
 #include "workloads/report/report.hpp"
+#include "workloads/step/lanes.hpp"
 
 namespace weft {
 namespace {
@@ -85,6 +90,103 @@ std::string sharding_class(const Job& job) {
     return shares.gradients > 1 || shares.optimizer > 1 ? "optimizer sharded" : "nothing sharded";
 }
 
+// From the first begin to the last end of what was added.
+class PassExtent {
+  public:
+    void add(const Span& span) {
+        begin_ = begin_ ? std::min(*begin_, span.begin) : span.begin;
+        end_ = std::max(end_, span.end);
+    }
+    Seconds length() const {
+        if (!begin_) throw RangeError("the step has no such pass through a layer");
+        return since_start(end_) - since_start(*begin_);
+    }
+
+  private:
+    std::optional<Instant> begin_;
+    Instant end_{};
+};
+
+bool is_backward(std::string_view label) { return label.starts_with("backward") || label.starts_with("recompute"); }
+
+bool is_broadcast(const Program& program, const Op& op) {
+    const Exchange& exchange = program.exchanges[ExchangeId{op.subject}];
+    return program.communications[exchange.communication].op == Collective::broadcast;
+}
+
+// What a layer itself does: neither the optimizer, nor the embedding and the broadcasts of a batch, which have the
+// place of the layer behind them.
+bool belongs_to_layers(const Program& program, const Op& op) {
+    const std::string_view label = program.labels[index(op.label)];
+    if (label.find("embedding") != label.npos) return false;
+    if (op.kind == OpKind::compute) return label.starts_with("forward") || is_backward(label);
+    return op.kind == OpKind::exchange && lanes::is_inside_layers(op.lane) && !is_broadcast(program, op);
+}
+
+// When the first micro-batch turns round: everything before is its forward pass.
+Instant turn(const Program& program, const Timeline& timeline, std::uint32_t first_op, std::uint32_t end_op) {
+    for (std::uint32_t i = first_op; i < end_op; ++i) {
+        const OpId id{i};
+        const Op& op = program.ops[id];
+        if (op.kind == OpKind::compute && op.index == 0 && is_backward(program.labels[index(op.label)])) {
+            return timeline.spans[id].begin;
+        }
+    }
+    throw RangeError("the step has no backward pass");
+}
+
+// Short names of metrics.
+constexpr std::array metric_names = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"step_s", "step.time_s"},
+    {"tokens_per_s", "throughput.tokens_per_s"},
+    {"peak_bytes", "memory.peak_bytes"},
+    {"allocated_bytes", "memory.allocated_bytes"},
+});
+constexpr std::array other_names =
+    std::to_array<std::string_view>({"layer_forward_s", "layer_backward_s", collective_quantity, "model_tflops",
+                                     "megatron_tflops", "megatron_core_tflops", "neox_tflops"});
+constexpr std::string_view communication_prefix = "communication.", call_prefix = "call.", seconds_suffix = "_s",
+                           tflops_suffix = "_tflops";
+
+bool is_communication(std::string_view quantity) {
+    return (quantity.starts_with(communication_prefix) || quantity.starts_with(call_prefix)) &&
+           quantity.ends_with(seconds_suffix);
+}
+
+std::optional<FlopConvention> convention_of(std::string_view quantity) {
+    if (!quantity.ends_with(tflops_suffix)) return std::nullopt;
+    return find_flop_convention(quantity.substr(0, quantity.size() - tflops_suffix.size()));
+}
+
+std::string with_underscores(std::string text) {
+    std::ranges::replace(text, ' ', '_');
+    return text;
+}
+
+// "communication.tensor_s" and the like: time in transfer, of the step or of one call.
+double communication_time(std::string_view quantity, const Report& report) {
+    const bool of_call = quantity.starts_with(call_prefix);
+    std::string_view what = quantity.substr((of_call ? call_prefix : communication_prefix).size());
+    what.remove_suffix(seconds_suffix.size());
+    const std::size_t dot = what.find('.');
+    Seconds time;
+    double calls = 0;
+    for (const CommunicationReport& row : report.communication) {
+        if (with_underscores(row.dimension) != what.substr(0, dot)) continue;
+        if (dot != what.npos && row.op != what.substr(dot + 1)) continue;
+        time += row.time;
+        calls += row.calls;
+    }
+    if (calls == 0) throw RangeError(fmt::format("the step has no call for {}", quantity));
+    return of_call ? time.value / calls : time.value;
+}
+
+double metric(std::string_view key, const Report& report) {
+    const auto found = std::ranges::find(report.metrics, key, &Metric::key);
+    if (found == report.metrics.end()) throw RangeError(fmt::format("a step has no metric {}", key));
+    return found->value;
+}
+
 }  // namespace
 
 JobTraits job_traits(const Plan& plan) {
@@ -150,6 +252,54 @@ std::vector<ValidatedRow> run_validation(std::span<const ValidationSet> sets, co
     }
     errors.check();
     return rows;
+}
+
+LayerTime layer_time(const Simulation& run) {
+    const Program& program = run.step.program;
+    const RankClassId first_class{};
+    const RankClass& stage = program.classes[first_class];
+    const std::uint32_t end_op = stage.first_op + stage.ops;
+    const Chunk& chunk = run.plan.stages[run.step.stage[first_class]].chunks.front();
+    const std::uint32_t layer = chunk.first_layer + (chunk.layers > 1 ? 1 : 0);
+    const Instant turned = turn(program, run.timeline, stage.first_op, end_op);
+    PassExtent forward, backward;
+    for (std::uint32_t i = stage.first_op; i < end_op; ++i) {
+        const OpId id{i};
+        const Op& op = program.ops[id];
+        if (op.index != 0 || op.part != layer || !belongs_to_layers(program, op)) continue;
+        const Span& span = run.timeline.spans[id];
+        (span.begin < turned ? forward : backward).add(span);
+    }
+    return {forward.length(), backward.length()};
+}
+
+std::string quantity_obstacle(std::string_view quantity) {
+    std::vector<std::string> known;
+    for (const auto& [name, key] : metric_names) known.emplace_back(name);
+    known.insert(known.end(), other_names.begin(), other_names.end());
+    if (std::ranges::find(known, quantity) != known.end() || quantity.find('.') != quantity.npos) return "";
+    return fmt::format("measured.{}: unknown quantity{} (known: {}, and the metrics of weft simulate --json)", quantity,
+                       suggestion(quantity, known), fmt::join(known, ", "));
+}
+
+std::string_view quantity_unit(std::string_view quantity) {
+    if (quantity.ends_with("tokens_per_s")) return "tokens/s";
+    if (quantity.ends_with("_tflops") || quantity.find("_tflops_") != quantity.npos) return "TFLOP/s";
+    if (quantity.ends_with("_s")) return "s";
+    return quantity.ends_with("_bytes") ? "B" : "";
+}
+
+bool of_one_layer(std::string_view quantity) { return quantity.starts_with("layer_"); }
+
+double predicted_quantity(std::string_view quantity, const Simulation& run, const Report& report) {
+    if (quantity == "layer_forward_s") return layer_time(run).forward.value;
+    if (quantity == "layer_backward_s") return layer_time(run).backward.value;
+    if (is_communication(quantity)) return communication_time(quantity, report);
+    if (const auto convention = convention_of(quantity)) {
+        return flop_rate(run.plan.job, *convention, since_start(run.timeline.end)).value / 1e12;
+    }
+    const auto named = std::ranges::find(metric_names, quantity, &decltype(metric_names)::value_type::first);
+    return metric(named == metric_names.end() ? quantity : named->second, report);
 }
 
 }  // namespace weft

@@ -1,9 +1,17 @@
 #include "tools/validate/scorecard.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
+
+#include "sim/base/check.hpp"
+#include "sim/io/embedded.hpp"
+#include "topologies/measurements/lines.hpp"
 
 namespace weft {
 namespace {
@@ -22,6 +30,83 @@ void add_checks(RowUse use, const ErrorBounds& bounds, const ErrorStatistics& er
     add("median", bounds.median, errors.median);
     add("p90", bounds.percentile_90, errors.percentile_90);
     add("max", bounds.largest, errors.largest);
+}
+
+constexpr double same_scale = 4;  // ranks that differ by less are of one scale
+
+// What of a step a quantity is about; empty: only of a part of it.
+std::string_view answer_of(std::string_view quantity) {
+    if (quantity.ends_with("_bytes")) return "memory";
+    const bool is_whole = quantity == "step_s" || quantity == "step.time_s" || quantity.ends_with("tokens_per_s") ||
+                          quantity.ends_with("_tflops");
+    return is_whole ? "step time" : "";
+}
+
+double error_of(const ValidatedRow& row) {
+    const bool is_rate = row.quantity.ends_with("tokens_per_s") || row.quantity.ends_with("_tflops");
+    return is_rate ? row.measured / row.predicted - 1.0 : row.error();
+}
+
+// A line of the record; its texts are views of it, so that reading all takes no time beside a simulation.
+struct RecordedRuns {
+    std::array<std::string_view, 4 + trait_names.size()> cells;  // set, answer, traits, ranks, errors
+
+    std::string_view answer() const { return cells[1]; }
+    std::string_view trait(std::size_t i) const { return cells[2 + i]; }
+    double ranks() const { return to_number(cells[2 + trait_names.size()]).value(); }
+};
+
+std::vector<RecordedRuns> read_record(std::string_view record) {
+    std::vector<RecordedRuns> runs;
+    for (const TableLine& line : split_lines("errors.csv", record).lines) {
+        if (line.text.starts_with("set,")) continue;
+        std::string_view rest = line.text;
+        RecordedRuns& read = runs.emplace_back();
+        for (std::string_view& cell : read.cells) {
+            cell = rest.substr(0, rest.find(','));
+            rest.remove_prefix(std::min(rest.size(), cell.size() + 1));
+        }
+    }
+    return runs;
+}
+
+// A bit per trait shared, that of the scale last; 0 if the device is another.
+unsigned shared_traits(const JobTraits& job, const RecordedRuns& runs) {
+    if (job.values[0] != runs.trait(0)) return 0;
+    unsigned shared = 0;
+    for (std::size_t i = 0; i < trait_names.size(); ++i) shared = 2 * shared + (job.values[i] == runs.trait(i));
+    return 2 * shared + (std::max(job.ranks / runs.ranks(), runs.ranks() / job.ranks) <= same_scale);
+}
+
+std::vector<std::string_view> traits_without(unsigned shared) {
+    std::vector<std::string_view> unlike;
+    for (std::size_t i = 0; i < trait_names.size(); ++i) {
+        if ((shared >> (trait_names.size() - i) & 1U) == 0) unlike.push_back(trait_names[i]);
+    }
+    if ((shared & 1U) == 0) unlike.push_back("scale");
+    return unlike;
+}
+
+Evidence nearest(const JobTraits& job, std::string_view answer, const std::vector<RecordedRuns>& record) {
+    unsigned most = 0;
+    for (const RecordedRuns& runs : record) {
+        if (runs.answer() == answer) most = std::max(most, shared_traits(job, runs));
+    }
+    if (most == 0) return {};
+    Evidence evidence{.sets = {}, .unlike = traits_without(most)};
+    std::set<std::string_view> sets;
+    std::vector<double> errors, ranks;
+    for (const RecordedRuns& runs : record) {
+        if (runs.answer() != answer || shared_traits(job, runs) != most) continue;
+        sets.insert(runs.cells.front());
+        ranks.push_back(runs.ranks());
+        for (const std::string_view each : words(runs.cells.back())) errors.push_back(to_number(each).value() / 100);
+    }
+    evidence.sets.assign(sets.begin(), sets.end());
+    evidence.errors = error_statistics(errors);
+    evidence.least_ranks = std::ranges::min(ranks);
+    evidence.most_ranks = std::ranges::max(ranks);
+    return evidence;
 }
 
 }  // namespace
@@ -86,6 +171,36 @@ std::vector<std::size_t> worst_rows(std::span<const ValidationSet> sets, std::sp
     std::ranges::stable_sort(places, std::ranges::greater{}, [&](std::size_t i) { return std::abs(rows[i].error()); });
     places.resize(std::min(places.size(), count));
     return places;
+}
+
+Validity validity_of(const Plan& plan) {
+    const auto tables = embedded::validation_tables();
+    const auto record = std::ranges::find(tables, "errors", &embedded::File::name);
+    WEFT_CHECK(record != tables.end(), "no record of errors is shipped");
+    return validity_of(job_traits(plan), record->text);
+}
+
+Validity validity_of(JobTraits job, std::string_view record) {
+    const std::vector<RecordedRuns> runs = read_record(record);
+    Evidence step_time = nearest(job, "step time", runs), memory = nearest(job, "memory", runs);
+    return {.job = std::move(job), .step_time = std::move(step_time), .memory = std::move(memory)};
+}
+
+std::string error_record(std::span<const ValidationSet> sets, std::span<const ValidatedRow> rows) {
+    std::map<std::string, std::string> lines;  // errors by all that comes before them
+    for (const ValidatedRow& row : rows) {
+        const std::string_view answer = answer_of(row.quantity);
+        if (!row.job || answer.empty() || sets[row.set].rows[row.row].use != RowUse::predict) continue;
+        std::string& errors = lines[fmt::format("{},{},{},{}", sets[row.set].name, answer,
+                                                fmt::join(row.job->values, ","), row.job->ranks)];
+        errors += fmt::format("{}{:.1f}", errors.empty() ? "" : " ", 100 * error_of(row));
+    }
+    std::string text = fmt::format(
+        "# Written by weft validate --record, do not edit: errors in percent, by kind of job.\n"
+        "set,answer,{},ranks,errors\n",
+        fmt::join(trait_names, ","));
+    for (const auto& [kind, errors] : lines) text += fmt::format("{},{}\n", kind, errors);
+    return text;
 }
 
 }  // namespace weft

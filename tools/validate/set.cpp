@@ -10,7 +10,7 @@
 
 #include "sim/io/files.hpp"
 #include "sim/io/shipped.hpp"
-#include "tools/validate/quantity.hpp"
+#include "tools/validate/run.hpp"
 #include "topologies/measurements/lines.hpp"
 
 namespace weft {

@@ -64,7 +64,7 @@ std::vector<std::string> validation_set_names();  // shipped, sorted
 //
 //   name                  of the row, unique
 //   use                   fit or predict
-//   measured.<quantity>   what was measured (tools/validate/quantity.hpp); an empty cell: not measured
+//   measured.<quantity>   what was measured (tools/validate/run.hpp); an empty cell: not measured
 //   note                  optional, for people
 //   disturbed             optional: why the measurement is disturbed; the row is reported apart then
 //   any other             a key of the job file, such as layout.tensor; an empty cell: the set's common value

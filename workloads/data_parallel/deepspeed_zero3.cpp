@@ -9,7 +9,7 @@
 #include "sim/base/check.hpp"
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/deepspeed_calls.hpp"
-#include "workloads/data_parallel/module_hooks.hpp"
+#include "workloads/data_parallel/fsdp_units.hpp"
 #include "workloads/data_parallel/parameter_coordinator.hpp"
 #include "workloads/data_parallel/zero3_calls.hpp"
 

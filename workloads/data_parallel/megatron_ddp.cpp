@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/data_parallel/megatron_buckets.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {

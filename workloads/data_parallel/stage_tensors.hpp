@@ -50,4 +50,16 @@ void reduce_tied_embedding(Script& script, const ShardingInput& input, Through t
 // A float over each of these groups: the norm of all gradients, and before it, with fp16, whether any is infinite.
 void reduce_overflow_and_norm(Script& script, const ShardingInput& input, const std::vector<RankGroups>& groups);
 
+// The flat gradient buffers of Megatron-core's DistributedDataParallel, and their buckets.
+
+struct MegatronBucket {
+    RankGroups group{};
+    std::uint32_t chunk = 0;
+    double elements = 0;                 // padded where the optimizer is distributed
+    std::vector<std::size_t> tensors{};  // indices into stage_tensors, in backward order
+};
+
+// Buckets in the order in which backward fills them: chunk by chunk, in each the dense buffer and then the experts'.
+std::vector<MegatronBucket> megatron_buckets(const ShardingInput& input);
+
 }  // namespace weft

@@ -93,6 +93,9 @@ std::uint64_t longest_side(std::span<const StageModule> modules, std::uint64_t e
     return static_cast<std::uint64_t>(std::sqrt(static_cast<double>(elements)));
 }
 
+constexpr std::uint64_t target_group = 8000;  // elements
+constexpr std::uint64_t lanes = 8;            // elements that a kernel handles at once
+
 }  // namespace
 
 Zero3Gradients::Zero3Gradients(const ShardingInput& input)
@@ -179,13 +182,6 @@ ActionId Zero3Gradients::reduce_in_hops(Script& script, const StageTensor& tenso
     exchange(RankGroups::outer({"data"}), hops.outer_scales, "all-to-all scales", "fp32");
     return last;
 }
-
-namespace {
-
-constexpr std::uint64_t target_group = 8000;  // elements
-constexpr std::uint64_t lanes = 8;            // elements that a kernel handles at once
-
-}  // namespace
 
 std::uint64_t quantization_groups(std::uint64_t elements) {
     std::uint64_t groups = (elements + target_group - 1) / target_group;

@@ -9,7 +9,7 @@
 
 #include "workloads/keys/key.hpp"
 #include "workloads/parallelism/scheme.hpp"
-#include "workloads/search/knob.hpp"
+#include "workloads/search/search_space.hpp"
 
 namespace weft {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "sim/engine/replay.hpp"
-#include "workloads/explain/device_limit.hpp"
 #include "workloads/explain/explanation.hpp"
+#include "workloads/explain/path_causes.hpp"
 #include "workloads/explain/what_if.hpp"
 
 namespace weft {

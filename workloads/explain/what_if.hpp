@@ -7,8 +7,8 @@
 
 #include "sim/program/program.hpp"
 #include "sim/topology/topology.hpp"
-#include "workloads/explain/device_limit.hpp"
 #include "workloads/explain/explanation.hpp"
+#include "workloads/explain/path_causes.hpp"
 #include "workloads/groups/prepared_topology.hpp"
 #include "workloads/job/job.hpp"
 #include "workloads/report/simulation.hpp"

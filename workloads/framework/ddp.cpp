@@ -1,7 +1,7 @@
 // PyTorch's DistributedDataParallel: replicas whose gradients are all-reduced in buckets under the backward pass
 // (data_parallel/torch_ddp.cpp issues the calls).
 #include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/framework/calls.hpp"
+#include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/job/job.hpp"
@@ -30,8 +30,7 @@ double gradient_bytes(const Job& job) { return element_bytes(job.precision); }
 
 }  // namespace
 
-extern const Framework ddp;
-const Framework ddp{
+extern const Framework ddp{
     .name = "ddp",
     .summary = "PyTorch DistributedDataParallel",
     .modules = modules,

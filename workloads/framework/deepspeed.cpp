@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/framework/calls.hpp"
+#include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/job/job.hpp"
@@ -223,8 +223,7 @@ Bytes buffers(const Job& job, double parameters) {
 
 }  // namespace
 
-extern const Framework deepspeed;
-const Framework deepspeed{
+extern const Framework deepspeed{
     .name = "deepspeed",
     .summary = "GPT-NeoX or Megatron-DeepSpeed on DeepSpeed",
     .offers = {.forwards_ahead = true},

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "workloads/framework/calls.hpp"
+#include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/framework/version_since.hpp"
 
 namespace weft {
 namespace {

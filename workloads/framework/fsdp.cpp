@@ -10,7 +10,7 @@
 
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/fsdp_policy.hpp"
-#include "workloads/framework/calls.hpp"
+#include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/job/job.hpp"
@@ -136,8 +136,7 @@ void lacking(const Job& job, std::vector<JobError>& lacking) {
 
 }  // namespace
 
-extern const Framework fsdp;
-const Framework fsdp{
+extern const Framework fsdp{
     .name = "fsdp",
     .summary = "PyTorch FSDP, one unit per layer; version 2 as torchtitan composes it",
     .offers = {.forwards_ahead = true, .weights_apart = true, .several_parts = true},

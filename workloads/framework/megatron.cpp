@@ -7,10 +7,9 @@
 
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/fsdp_policy.hpp"
-#include "workloads/framework/calls.hpp"
+#include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
-#include "workloads/framework/version_since.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft::framework {
@@ -207,8 +206,7 @@ double gradient_bytes(const Job& job) {
 
 }  // namespace
 
-extern const Framework megatron;
-const Framework megatron{
+extern const Framework megatron{
     .name = "megatron",
     .summary = "Megatron-LM and Megatron-core",
     .offers = {.forwards_ahead = true, .weights_apart = true, .several_parts = true, .both_directions = true},

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "workloads/framework/expert_balancing.hpp"
-#include "workloads/framework/version_since.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft {

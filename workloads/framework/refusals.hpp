@@ -3,11 +3,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "workloads/job/framework_versions.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft {
@@ -39,5 +41,40 @@ void check_composition(const Job& job, std::vector<JobError>& errors);
 void check_deepspeed(const Job& job, std::vector<JobError>& errors);
 // Appends, by the key that asks for it, what the job's version of Megatron-LM has not, and the first that has.
 void lacking_megatron_features(const Job& job, std::vector<JobError>& lacking);
+
+// What a version of Megatron-LM has, by the first that has it.
+
+// `since`: a name in megatron_versions, which begin with the latest; later than all of them, where it is none of these.
+constexpr bool has_since(const MegatronVersion& version, std::string_view since) {
+    const auto place = [](std::string_view name) {
+        return std::ranges::find(megatron_versions, name, &MegatronVersion::name);
+    };
+    return place(since) != megatron_versions.end() && place(version.name) <= place(since);
+}
+
+// First versions with flags of megatron/training/arguments.py, by its tags.
+inline constexpr std::string_view first_and_last_since = "core-0.9";  // --decoder-first-pipeline-num-layers
+inline constexpr std::string_view shared_overlap_since = "core-0.9";  // --moe-shared-expert-overlap
+inline constexpr std::string_view joint_passes_since = "core-0.14";   // --overlap-moe-expert-parallel-comm (assumption)
+inline constexpr std::string_view joint_graphs_since = "core-0.18";   // the same under --cuda-graph-impl full_iteration
+inline constexpr std::string_view half_attention_since = "core-0.12";  // num_floating_point_operations(), 8873b55d
+inline constexpr std::string_view muon_since = "core-0.16";            // --optimizer muon
+inline constexpr std::string_view expert_bias_since = "core-0.11";     // --moe-router-enable-expert-bias
+inline constexpr std::string_view sequence_loss_since = "core-0.10";   // --moe-router-load-balancing-type seq_aux_loss
+inline constexpr std::string_view global_loss_since = "core-0.15";     // and global_aux_loss
+inline constexpr std::string_view sequence_counts_since =
+    "core-0.14";                                                       // seq_aux_loss sums counts, before probabilities
+inline constexpr std::string_view several_losses_since = "core-0.14";  // a list of --moe-router-load-balancing-type
+inline constexpr std::string_view loss_sums_since = "core-0.9";        // of tensor and context ranks by any dispatcher
+inline constexpr std::string_view deepep_since = "core-0.12";          // --moe-enable-deepep, by tag
+inline constexpr std::string_view fused_indices_since = "core-0.13";   // fusions/fused_indices_converter.py
+inline constexpr std::string_view late_counts_since = "core-0.8";      // cuda_sync_point, token_dispatcher.py
+inline constexpr std::string_view counts_alone_since = "core-0.12";    // and cuda_dtoh_stream
+inline constexpr std::string_view recipes_since = "core-0.13";         // --fp8-recipe as it is there; not in core-0.9
+inline constexpr std::string_view quarter_since = "core-0.15";         // --fp4-format
+inline constexpr std::string_view host_updates_since = "core-0.13";    // --optimizer-cpu-offload; not in core-0.9
+inline constexpr std::string_view predictions_since = "core-0.12";     // --mtp-num-layers
+inline constexpr std::string_view probabilities_since = "core-0.13";   // sent with tokens, token_dispatcher.py
+inline constexpr std::string_view stage_layout_since = "core-0.13";    // --pipeline-model-parallel-layout
 
 }  // namespace weft

@@ -95,33 +95,6 @@ std::vector<double> item_parameters(const Job& job) {
     return weights;
 }
 
-}  // namespace
-
-std::vector<std::uint32_t> items_split(const Job& job, std::string& why) {
-    const bool uniform = job.layout.split == StageSplit::uniform;
-    const std::string_view name = uniform ? "uniform" : "parameters";
-    if (job.framework->name != "deepspeed") {
-        why = fmt::format(
-            "{} is a partition_method of DeepSpeed; give even, ends, counts of the first and last stage, "
-            "or a list",
-            name);
-        return {};
-    }
-    const std::uint32_t layers = job.model.layers, parts = job.model_parts(), items = layers + 5;
-    if (parts > layers) {
-        why = fmt::format("{} layers are too few for {} pipeline stages", layers, parts);
-        return {};
-    }
-    const Bounds bounds = uniform ? uniform_bounds(items, parts) : balanced_bounds(item_parameters(job), parts);
-    std::vector<std::uint32_t> split;
-    for (std::uint32_t p = 0; p < parts; ++p) {
-        split.push_back(std::clamp(bounds[p + 1], 2U, layers + 2) - std::clamp(bounds[p], 2U, layers + 2));
-    }
-    return split;
-}
-
-namespace {
-
 std::vector<std::uint32_t> refused(std::string& why, std::string reason) {
     why = std::move(reason);
     return {};
@@ -180,6 +153,29 @@ std::vector<std::uint32_t> first_and_last(const Job& job, std::string& why) {
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> items_split(const Job& job, std::string& why) {
+    const bool uniform = job.layout.split == StageSplit::uniform;
+    const std::string_view name = uniform ? "uniform" : "parameters";
+    if (job.framework->name != "deepspeed") {
+        why = fmt::format(
+            "{} is a partition_method of DeepSpeed; give even, ends, counts of the first and last stage, "
+            "or a list",
+            name);
+        return {};
+    }
+    const std::uint32_t layers = job.model.layers, parts = job.model_parts(), items = layers + 5;
+    if (parts > layers) {
+        why = fmt::format("{} layers are too few for {} pipeline stages", layers, parts);
+        return {};
+    }
+    const Bounds bounds = uniform ? uniform_bounds(items, parts) : balanced_bounds(item_parameters(job), parts);
+    std::vector<std::uint32_t> split;
+    for (std::uint32_t p = 0; p < parts; ++p) {
+        split.push_back(std::clamp(bounds[p + 1], 2U, layers + 2) - std::clamp(bounds[p], 2U, layers + 2));
+    }
+    return split;
+}
 
 std::vector<std::uint32_t> by_hand(const Job& job, std::string& why) {
     return job.layout.by_hand.layers.empty() ? first_and_last(job, why) : listed(job, why);

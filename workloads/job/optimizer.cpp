@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "workloads/framework/version_since.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft {

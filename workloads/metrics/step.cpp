@@ -9,8 +9,7 @@ const MemoryUse& memory(const Of& of) { return of.plan.stages[of.plan.fullest_st
 
 }  // namespace
 
-extern const MetricTable step;
-const MetricTable step{{
+extern const MetricTable step{{
     {"step.time_s", "s", "one training step, from first load to last parameter",
      [](const Of& of) { return of.step.value; }},
     {"step.compute_s", "s", "a rank computes, optimizer included; mean over ranks",

@@ -1,6 +1,6 @@
 // Context parallelism: the ranks of a group share every sequence, and attention brings keys and values together
 // (ring: Liu et al. 2310.01889, cut causally balanced in 2 cp chunks; all-to-all: DeepSpeed-Ulysses 2309.14509).
-#include "workloads/framework/calls.hpp"
+#include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
@@ -148,14 +148,13 @@ void around(const Job& job, Piece piece, Pass pass, Around& around) {
 
 }  // namespace
 
-extern const Scheme context;
-const Scheme context{.axis = "context",
-                     .ranks = Scheme::Ranks::own,
-                     .holds = Scheme::Holds::copies,
-                     .place = 1,
-                     .size = &Layout::context,
-                     .check = check_context,
-                     .shard = shard,
-                     .around = around};
+extern const Scheme context{.axis = "context",
+                            .ranks = Scheme::Ranks::own,
+                            .holds = Scheme::Holds::copies,
+                            .place = 1,
+                            .size = &Layout::context,
+                            .check = check_context,
+                            .shard = shard,
+                            .around = around};
 
 }  // namespace weft::parallelism

@@ -13,12 +13,11 @@ static void check_data(const Job& job, const MachineInfo&, std::vector<JobError>
         batch.global, job.layout.data, batch.micro, job.layout.data, batch.micro, together, batch.global);
 }
 
-extern const Scheme data;
-const Scheme data{.axis = "data",
-                  .ranks = Scheme::Ranks::rest,
-                  .holds = Scheme::Holds::copies,
-                  .place = 2,
-                  .size = &Layout::data,
-                  .check = check_data};
+extern const Scheme data{.axis = "data",
+                         .ranks = Scheme::Ranks::rest,
+                         .holds = Scheme::Holds::copies,
+                         .place = 2,
+                         .size = &Layout::data,
+                         .check = check_data};
 
 }  // namespace weft::parallelism

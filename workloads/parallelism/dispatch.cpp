@@ -4,9 +4,8 @@
 #include <cmath>
 
 #include "models/transformer/token_spread.hpp"
-#include "workloads/framework/calls.hpp"
+#include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/framework/version_since.hpp"
 #include "workloads/layout/placed_groups.hpp"
 
 namespace weft {

@@ -50,12 +50,11 @@ void around(const Job& job, Piece piece, Pass pass, Around& around) {
 
 }  // namespace
 
-extern const Scheme expert;
-const Scheme expert{.axis = "expert",
-                    .ranks = Scheme::Ranks::shared,
-                    .size = &Layout::expert,
-                    .check = check_expert,
-                    .shard = shard,
-                    .around = around};
+extern const Scheme expert{.axis = "expert",
+                           .ranks = Scheme::Ranks::shared,
+                           .size = &Layout::expert,
+                           .check = check_expert,
+                           .shard = shard,
+                           .around = around};
 
 }  // namespace weft::parallelism

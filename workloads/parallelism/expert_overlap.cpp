@@ -4,7 +4,6 @@
 #include <initializer_list>
 
 #include "workloads/framework/refusals.hpp"
-#include "workloads/framework/version_since.hpp"
 
 namespace weft {
 namespace {

@@ -38,12 +38,11 @@ static void check_pipeline(const Job& job, const MachineInfo&, std::vector<JobEr
     refuse("layout.pipeline", "{}: {}", framework.name, why);
 }
 
-extern const Scheme pipeline;
-const Scheme pipeline{.axis = "pipeline",
-                      .ranks = Scheme::Ranks::own,
-                      .holds = Scheme::Holds::parts,
-                      .place = 3,
-                      .size = &Layout::pipeline,
-                      .check = check_pipeline};
+extern const Scheme pipeline{.axis = "pipeline",
+                             .ranks = Scheme::Ranks::own,
+                             .holds = Scheme::Holds::parts,
+                             .place = 3,
+                             .size = &Layout::pipeline,
+                             .check = check_pipeline};
 
 }  // namespace weft::parallelism

@@ -10,7 +10,7 @@
 // computed first. So one chunk runs before (scatter) or after (gather) the call, and the rest beside it. Chunks of one
 // product run on several streams and fill each other's last waves, so that together they take as long as the whole.
 // What backward exchanges beside another product (saved inputs, sums of input gradients) is so in every case.
-#include "workloads/framework/calls.hpp"
+#include "workloads/framework/framework.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft::parallelism {
@@ -125,14 +125,13 @@ void finish(const Job& job, std::span<const StageModule> modules, std::vector<Ca
 
 }  // namespace
 
-extern const Scheme tensor;
-const Scheme tensor{.axis = "tensor",
-                    .ranks = Scheme::Ranks::own,
-                    .holds = Scheme::Holds::parts,
-                    .size = &Layout::tensor,
-                    .check = check_tensor,
-                    .shard = shard,
-                    .around = around,
-                    .finish = finish};
+extern const Scheme tensor{.axis = "tensor",
+                           .ranks = Scheme::Ranks::own,
+                           .holds = Scheme::Holds::parts,
+                           .size = &Layout::tensor,
+                           .check = check_tensor,
+                           .shard = shard,
+                           .around = around,
+                           .finish = finish};
 
 }  // namespace weft::parallelism

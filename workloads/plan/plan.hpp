@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -127,5 +128,12 @@ Stage make_stage(const Plan& plan, std::uint32_t stage, std::span<const std::uin
 
 // Plan::host_bound, from the costs.
 bool host_bound(const Plan& plan);
+
+// Which collectives a job calls, and whether the library that it runs on has costs for them.
+
+std::set<Collective> collectives_of(const Plan& plan);  // in the scripts of a step, of all stages
+
+// Throws ConfigError: a collective that the library has no costs for, with what the machine file lacks.
+void check_calls(const Plan& plan);
 
 }  // namespace weft

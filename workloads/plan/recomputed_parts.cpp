@@ -8,7 +8,6 @@
 
 #include "sim/base/check.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/framework/version_since.hpp"
 #include "workloads/keys/recompute.hpp"
 
 namespace weft {

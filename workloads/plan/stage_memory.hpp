@@ -5,7 +5,7 @@
 #include <span>
 
 #include "workloads/plan/plan.hpp"
-#include "workloads/schedule/moments.hpp"
+#include "workloads/schedule/schedule.hpp"
 
 namespace weft {
 

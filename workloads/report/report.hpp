@@ -2,7 +2,9 @@
 // Time of a step, mean over ranks: compute + exposed communication + bubble + imbalance.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/program/program.hpp"
 #include "topologies/vertex_names.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/metrics/metric.hpp"
 #include "workloads/plan/advice.hpp"
 #include "workloads/report/simulation.hpp"
@@ -83,5 +86,26 @@ struct Report {
 Report make_report(const Simulation& simulation);
 // What is known of a step before it is simulated: its memory.
 Report planned_report(const Plan& plan, NetworkKind network);
+
+// TFLOP/s per accelerator as different codes print it for one and the same step. Formulas:
+// models/transformer/flops.hpp.
+
+enum class FlopConvention : std::uint8_t {
+    model,          // the matrix products of forward and backward: what MFU means
+    megatron,       // Megatron-LM of 2021, Megatron-DeepSpeed, GPT-NeoX since 2023-09-27: full recomputation counts
+    neox,           // GPT-NeoX before that: attention five times, recomputed matrices not at all
+    megatron_core,  // gated and grouped matrices, recomputed ones not at all; since core-0.12 half of attention
+};
+inline constexpr std::array<std::string_view, 4> flop_convention_names{"model", "megatron", "neox", "megatron_core"};
+std::optional<FlopConvention> find_flop_convention(std::string_view name);
+std::string_view name(FlopConvention convention);
+
+// Of one step of the job, all accelerators together.
+Flops step_flops(const Job& job, FlopConvention convention);
+// Of one accelerator, where the step takes `step`.
+FlopsPerSecond flop_rate(const Job& job, FlopConvention convention, Seconds step);
+
+// The same as a line of a report: throughput.<convention>_tflops_per_gpu.
+Metric flop_metric(const Job& job, FlopConvention convention, Seconds step);
 
 }  // namespace weft

@@ -130,16 +130,16 @@ std::vector<Place> dualpipe_path(const PipelineShape& shape, std::uint32_t micro
 
 }  // namespace
 
-extern const Schedule dualpipe;
-const Schedule dualpipe{.key = "dualpipe",
-                        .summary = "micro-batches from both ends, forward beside backward, two copies of the model",
-                        .chunks = 2,
-                        .copies = 2,
-                        .handover = Schedule::Handover::beside,
-                        .needs = {.weights_apart = true, .several_parts = true, .both_directions = true},
-                        .joins = Schedule::Joins::always,
-                        .obstacle = dualpipe_obstacle,
-                        .path = dualpipe_path,
-                        .slots = dualpipe_slots};
+extern const Schedule dualpipe{
+    .key = "dualpipe",
+    .summary = "micro-batches from both ends, forward beside backward, two copies of the model",
+    .chunks = 2,
+    .copies = 2,
+    .handover = Schedule::Handover::beside,
+    .needs = {.weights_apart = true, .several_parts = true, .both_directions = true},
+    .joins = Schedule::Joins::always,
+    .obstacle = dualpipe_obstacle,
+    .path = dualpipe_path,
+    .slots = dualpipe_slots};
 
 }  // namespace weft::schedule

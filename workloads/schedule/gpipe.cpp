@@ -13,10 +13,9 @@ static std::vector<Slot> gpipe_slots(const PipelineShape& shape, std::uint32_t) 
     return order;
 }
 
-extern const Schedule gpipe;
-const Schedule gpipe{.key = "gpipe",
-                     .summary = "all forwards, then all backwards",
-                     .needs = {.forwards_ahead = true},
-                     .slots = gpipe_slots};
+extern const Schedule gpipe{.key = "gpipe",
+                            .summary = "all forwards, then all backwards",
+                            .needs = {.forwards_ahead = true},
+                            .slots = gpipe_slots};
 
 }  // namespace weft::schedule

@@ -64,15 +64,14 @@ static std::vector<Slot> interleaved_slots(const PipelineShape& shape, std::uint
     return order;
 }
 
-extern const Schedule interleaved;
-const Schedule interleaved{.key = "interleaved",
-                           .summary = "1F1B over several model parts per stage",
-                           .chunks = 0,
-                           .handover = Schedule::Handover::beside,
-                           .needs = {.several_parts = true},
-                           .joins = Schedule::Joins::always,
-                           .obstacle = interleaved_obstacle,
-                           .path = interleaved_path,
-                           .slots = interleaved_slots};
+extern const Schedule interleaved{.key = "interleaved",
+                                  .summary = "1F1B over several model parts per stage",
+                                  .chunks = 0,
+                                  .handover = Schedule::Handover::beside,
+                                  .needs = {.several_parts = true},
+                                  .joins = Schedule::Joins::always,
+                                  .obstacle = interleaved_obstacle,
+                                  .path = interleaved_path,
+                                  .slots = interleaved_slots};
 
 }  // namespace weft::schedule

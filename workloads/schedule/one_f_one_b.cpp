@@ -25,10 +25,9 @@ static std::vector<Slot> one_f_one_b_slots(const PipelineShape& shape, std::uint
     return order;
 }
 
-extern const Schedule one_f_one_b;
-const Schedule one_f_one_b{.key = "1f1b",
-                           .summary = "one forward, one backward",
-                           .joins = Schedule::Joins::without_pipeline,
-                           .slots = one_f_one_b_slots};
+extern const Schedule one_f_one_b{.key = "1f1b",
+                                  .summary = "one forward, one backward",
+                                  .joins = Schedule::Joins::without_pipeline,
+                                  .slots = one_f_one_b_slots};
 
 }  // namespace weft::schedule

@@ -1,6 +1,8 @@
 #include "workloads/schedule/schedule.hpp"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace weft {
@@ -34,6 +36,76 @@ std::vector<Place> straight_path(const PipelineShape& shape, std::uint32_t) {
     std::vector<Place> path;
     for (std::uint32_t s = 0; s < shape.stages; ++s) path.push_back({s, 0});
     return path;
+}
+
+namespace {
+
+bool same_place(const Moment& a, const Moment& b) {
+    return a.kind == b.kind && a.chunk == b.chunk && a.ahead == b.ahead;
+}
+
+bool covers(const Moment& more, const Moment& less) {
+    return same_place(more, less) && std::ranges::equal(more.alive, less.alive, std::ranges::greater_equal{});
+}
+
+class Moments {
+  public:
+    void add(const Moment& moment) {
+        if (seen_.contains(moment)) return;
+        seen_.insert(moment);
+        if (std::ranges::any_of(kept_, [&](const Moment& other) { return covers(other, moment); })) return;
+        std::erase_if(kept_, [&](const Moment& other) { return covers(moment, other); });
+        kept_.push_back(moment);
+    }
+    std::vector<Moment> kept() && { return std::move(kept_); }
+
+  private:
+    struct Before {
+        bool operator()(const Moment& a, const Moment& b) const {
+            return std::tie(a.kind, a.chunk, a.ahead, a.alive) < std::tie(b.kind, b.chunk, b.ahead, b.alive);
+        }
+    };
+
+    std::vector<Moment> kept_;
+    std::set<Moment, Before> seen_;  // steady phases pass through the same moments again and again
+};
+
+}  // namespace
+
+std::vector<Moment> fullest_moments(std::span<const Slot> slots, std::size_t chunks) {
+    Moments moments;
+    Moment now{.kind = SlotKind::forward, .chunk = 0, .alive = std::vector<std::uint32_t>(chunks)};
+    const auto done_forward = [&](std::size_t next) {
+        if (next < slots.size() && slots[next].kind == SlotKind::forward && slots[next].runs == Slot::Runs::alone) {
+            return;  // that one will have more alive
+        }
+        now.kind = SlotKind::forward;
+        now.chunk = 0;
+        now.ahead.reset();
+        moments.add(now);
+    };
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        const Slot& slot = slots[i];
+        if (slot.kind == SlotKind::forward && slot.runs == Slot::Runs::with_next) continue;
+        if (slot.kind == SlotKind::forward) {
+            ++now.alive[slot.chunk];
+            done_forward(i + 1);
+            continue;
+        }
+        const bool joint = i > 0 && slots[i - 1].runs == Slot::Runs::with_next;
+        if (slot.kind != SlotKind::weight_backward) {
+            now.kind = SlotKind::backward;
+            now.chunk = slot.chunk;
+            now.ahead.reset();
+            if (joint) now.ahead = slots[i - 1].chunk;
+            moments.add(now);
+        }
+        if (slot.kind != SlotKind::input_backward) --now.alive[slot.chunk];
+        if (!joint) continue;
+        ++now.alive[slots[i - 1].chunk];
+        done_forward(i + 1);
+    }
+    return std::move(moments).kept();
 }
 
 }  // namespace weft

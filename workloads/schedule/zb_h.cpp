@@ -38,15 +38,14 @@ std::vector<Slot> split_backward(std::uint32_t micro_batches, SplitBackward orde
 // With times F, B (activations' gradient) and W, the bubble is (p - 1)(F + B - W) for W <= F and m >= p; for F = B = W
 // that is a third of 1F1B's (p - 1)(F + B + W). For W > F it stays at (p - 1)B: the first stage has nothing but
 // forwards until the first gradient is back, and may keep no more than p.
-extern const Schedule zb_h1;
-const Schedule zb_h1{.key = "zb-h1",
-                     .summary = "1F1B with the weights' gradients apart and later",
-                     .handover = Schedule::Handover::beside,
-                     .needs = {.weights_apart = true},
-                     .slots = [](const PipelineShape& shape, std::uint32_t stage) {
-                         const std::uint32_t later = shape.stages - 1 - stage;
-                         return split_backward(shape.micro_batches, {.warm_up = later, .delay = stage});
-                     }};
+extern const Schedule zb_h1{.key = "zb-h1",
+                            .summary = "1F1B with the weights' gradients apart and later",
+                            .handover = Schedule::Handover::beside,
+                            .needs = {.weights_apart = true},
+                            .slots = [](const PipelineShape& shape, std::uint32_t stage) {
+                                const std::uint32_t later = shape.stages - 1 - stage;
+                                return split_backward(shape.micro_batches, {.warm_up = later, .delay = stage});
+                            }};
 
 // Zero bubble H2 (ZB-2P; Qi et al., arXiv 2401.10241, section 2.2): twice the warm-up of 1F1B fills the wait for the
 // first gradient, and the weights' gradients wait twice as long as in H1 to fill the drain. 2p - 1 micro-batches alive.

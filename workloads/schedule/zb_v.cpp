@@ -101,13 +101,12 @@ std::vector<Place> zb_v_path(const PipelineShape& shape, std::uint32_t) {
 
 }  // namespace
 
-extern const Schedule zb_v;
-const Schedule zb_v{.key = "zb-v",
-                    .summary = "no bubble between a stage's slots, for 1F1B's activations: two parts in a V",
-                    .chunks = 2,
-                    .handover = Schedule::Handover::beside,
-                    .needs = {.weights_apart = true, .several_parts = true},
-                    .path = zb_v_path,
-                    .slots = zb_v_slots};
+extern const Schedule zb_v{.key = "zb-v",
+                           .summary = "no bubble between a stage's slots, for 1F1B's activations: two parts in a V",
+                           .chunks = 2,
+                           .handover = Schedule::Handover::beside,
+                           .needs = {.weights_apart = true, .several_parts = true},
+                           .path = zb_v_path,
+                           .slots = zb_v_slots};
 
 }  // namespace weft::schedule

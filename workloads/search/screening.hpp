@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "workloads/plan/plan.hpp"
-#include "workloads/schedule/moments.hpp"
+#include "workloads/schedule/schedule.hpp"
 #include "workloads/search/call_costs.hpp"
 #include "workloads/search/slot_order.hpp"
-#include "workloads/search/stage_times.hpp"
 
 namespace weft {
 

@@ -4,7 +4,7 @@
 
 #include "sim/base/check.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"
-#include "workloads/framework/calls.hpp"
+#include "workloads/framework/framework.hpp"
 #include "workloads/parallelism/experts.hpp"
 
 namespace weft {

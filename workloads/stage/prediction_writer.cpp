@@ -1,7 +1,7 @@
 // Modules of multi-token prediction in the passes of their model part: what stands before and after their layer.
 #include "models/transformer/prediction.hpp"
 
-#include "workloads/framework/calls.hpp"
+#include "workloads/framework/framework.hpp"
 #include "workloads/stage/pass_writer.hpp"
 
 namespace weft {

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "sim/base/check.hpp"
-#include "workloads/framework/calls.hpp"
-#include "workloads/stage/stage_writer.hpp"
+#include "workloads/framework/framework.hpp"
+#include "workloads/stage/stage_script.hpp"
 
 namespace weft {
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "sim/base/check.hpp"
-#include "workloads/framework/calls.hpp"
 #include "workloads/framework/expert_balancing.hpp"
-#include "workloads/stage/stage_writer.hpp"
+#include "workloads/framework/framework.hpp"
 
 namespace weft {
 

@@ -1,4 +1,4 @@
-#include "workloads/step/script_placer.hpp"
+#include "workloads/step/step_builder.hpp"
 
 #include <algorithm>
 #include <map>

@@ -10,10 +10,8 @@
 #include "workloads/stage/stage_script.hpp"
 #include "workloads/step/group_sets.hpp"
 #include "workloads/step/lanes.hpp"
-#include "workloads/step/script_placer.hpp"
 
 namespace weft {
-
 namespace {
 
 // Cells of a stage are neighbours.

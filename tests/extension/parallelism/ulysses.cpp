@@ -3,7 +3,7 @@
 // sequences of fewer heads for the attention core.
 #include <fmt/format.h>
 
-#include "workloads/framework/calls.hpp"
+#include "workloads/framework/framework.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/parallelism/scheme.hpp"
 

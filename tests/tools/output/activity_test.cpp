@@ -1,4 +1,4 @@
-#include "tools/output/activity.hpp"
+#include "tools/output/timeline_svg.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

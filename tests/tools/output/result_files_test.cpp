@@ -10,7 +10,6 @@
 #include "tests/refusal.hpp"
 #include "tests/tools/program.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/output/sqlite_file.hpp"
 
 namespace weft {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/tools/page/small_runs.hpp"
-#include "tools/page/simulation_data.hpp"
+#include "tools/page/simulation_page.hpp"
 #include "topologies/machine.hpp"
 
 namespace weft {

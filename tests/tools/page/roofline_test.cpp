@@ -1,4 +1,4 @@
-#include "tools/page/explanation_part.hpp"
+#include "tools/page/simulation_page.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,9 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/page/small_runs.hpp"
-#include "tools/output/trace_time.hpp"
-#include "tools/page/bars.hpp"
-#include "tools/page/simulation_data.hpp"
+#include "tools/output/text_stream.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {

@@ -1,4 +1,4 @@
-#include "tools/serve/request.hpp"
+#include "tools/serve/requested_job.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

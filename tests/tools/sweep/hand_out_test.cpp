@@ -1,4 +1,4 @@
-#include "tools/sweep/hand_out.hpp"
+#include "tools/sweep/crew.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "tests/tools/program.hpp"
-#include "tools/output/sqlite_file.hpp"
+#include "tools/output/result_file.hpp"
 
 namespace weft {
 namespace {

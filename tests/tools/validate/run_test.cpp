@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "sim/io/diagnostics.hpp"
-#include "tools/validate/quantity.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {

@@ -1,5 +1,5 @@
 // What measured runs say of an answer: which of them are nearest, and what they do not share with the job.
-#include "tools/validate/validity.hpp"
+#include "tools/validate/scorecard.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "workloads/explain/device_limit.hpp"
+#include "workloads/explain/path_causes.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -12,7 +12,7 @@
 #include "tests/workloads/soundness.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/layout/placed_groups.hpp"
-#include "workloads/search/knob.hpp"
+#include "workloads/search/search_space.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {

@@ -1,4 +1,4 @@
-#include "workloads/plan/needed_calls.hpp"
+#include "workloads/plan/plan.hpp"
 
 #include <gtest/gtest.h>
 

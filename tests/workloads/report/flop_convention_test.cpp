@@ -1,5 +1,5 @@
 // TFLOP/s as published runs print them, from their own step times.
-#include "workloads/report/flop_convention.hpp"
+#include "workloads/report/report.hpp"
 
 #include <gtest/gtest.h>
 

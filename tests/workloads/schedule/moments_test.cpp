@@ -1,5 +1,5 @@
 // The fullest moments of a stage, against all moments.
-#include "workloads/schedule/moments.hpp"
+#include "workloads/schedule/schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "topologies/measurements/lines.hpp"
 #include "workloads/formats/megatron/keys.hpp"
-#include "workloads/framework/version_since.hpp"
+#include "workloads/framework/refusals.hpp"
 
 namespace weft {
 namespace {

@@ -10,7 +10,7 @@
 #include "topologies/measurements/lines.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
-#include "workloads/framework/version_since.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/layout/layout.hpp"
 
 namespace weft {

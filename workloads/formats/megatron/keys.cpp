@@ -9,7 +9,7 @@
 #include "sim/base/parse_as.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/text.hpp"
-#include "workloads/framework/version_since.hpp"
+#include "workloads/framework/refusals.hpp"
 
 namespace weft {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "workloads/formats/megatron/keys.hpp"
-#include "workloads/framework/version_since.hpp"
+#include "workloads/framework/refusals.hpp"
 
 namespace weft {
 namespace {

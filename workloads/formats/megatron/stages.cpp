@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "workloads/formats/megatron/keys.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
-#include "workloads/framework/version_since.hpp"
 #include "workloads/layout/stage_layout.hpp"
 
 namespace weft {
