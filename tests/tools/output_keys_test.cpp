@@ -53,6 +53,8 @@ class output_keys : public ::testing::Test {
               R"({"machine": "frontier", "nodes": 2, "model": "gpt-neox-125m", "batch": {"global": 16}})");
         write("sharing.json", R"({"jobs": [{"job": "crossing.json", "placement": "nodes:0,128"},
             {"job": "crossing.json", "name": "b", "placement": "nodes:1,129"}]})");
+        write("two.goal",
+              "num_ranks 2\nrank 0 { a: calc 5 b: send 8b to 1 b requires a }\nrank 1 { recv 8b from 0 }\n");
         write("wrong.json", R"({"machine": "dgx-h10", "layuot": {}})");
         write("measured.csv",
               "collective,ranks,nnodes,size_bytes,time_us\nall_reduce,8,1,1048576,40\n"
@@ -107,6 +109,7 @@ TEST_F(output_keys, stay_what_they_were) {
         {"collective --samples",
          "collective all_reduce --machine dgx-h100 --ranks 8 --sizes 1M --load 0.5 --samples 10 --jitter 0.1 --json"},
         {"traffic", "traffic shift --machine dgx-h100 --ranks 16 --load 0.5 --json"},
+        {"replay", "replay two.goal --machine dgx-h100 --json"},
         {"topology", "topology dgx-h100 --nodes 2 --json"},
         {"topology --route", "topology dgx-h100 --nodes 2 --route 0,9 --json"},
         {"check of a job", "check job.json --json"},

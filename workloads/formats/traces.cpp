@@ -7,16 +7,6 @@ namespace {
 
 std::string_view beginning(const SourceFile& file) { return std::string_view(file.text).substr(0, 4096); }
 
-// Protobuf messages, each after its length; the first is metadata with a version, or empty.
-bool is_chakra(const SourceFile& file) {
-    return file.path.ends_with(".et") || file.path.ends_with(".et.gz") ||
-           (beginning(file).find('\0') != std::string_view::npos && contains(beginning(file), "comm_type"));
-}
-
-bool is_goal(const SourceFile& file) {
-    return contains(beginning(file), "num_ranks ") && contains(file.text, "rank 0");
-}
-
 bool is_kineto(const SourceFile& file) { return contains(file.text, "\"traceEvents\""); }
 
 bool is_simai(const SourceFile& file) {
@@ -43,15 +33,11 @@ bool is_astra_sim(const SourceFile& file) {
     return contains(file.text, "npus_count:") && contains(file.text, "topology:");
 }
 
-constexpr std::string_view no_traces = "weft reads configurations and topologies, no traces";
+constexpr std::string_view no_traces = "weft reads traces of Chakra and GOAL alone";
 constexpr std::string_view no_networks = "weft has machine files of its own, which weft schema machine describes";
 
 }  // namespace
 
-extern const Format chakra;
-const Format chakra{"chakra", "Chakra execution trace", is_chakra, nullptr, "a Chakra execution trace", no_traces};
-extern const Format goal;
-const Format goal{"goal", "GOAL schedule", is_goal, nullptr, "a GOAL schedule (LogGOPSim, ATLAHS)", no_traces};
 extern const Format kineto;
 const Format kineto{"kineto", "Kineto trace", is_kineto, nullptr, "a trace of Kineto, PyTorch's profiler", no_traces};
 extern const Format simai;

@@ -33,8 +33,6 @@ struct Unread {
 };
 std::ostream& operator<<(std::ostream& out, const Unread& each) { return out << each.format; }
 const Unread unread[] = {
-    {"chakra", std::string_view("\0\0\x08version comm_type", 20), "a Chakra execution trace"},
-    {"goal", "num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\n", "a GOAL schedule"},
     {"kineto", R"({"schemaVersion": 1, "traceEvents": []})", "a trace of Kineto"},
     {"simai", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", "a SimAI workload"},
     {"simai", "MICRO\n1\n", "a SimAI workload"},

@@ -1,0 +1,63 @@
+// `weft replay TRACE... --machine M`: a recorded program on another machine.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "sim/base/parse_as.hpp"
+#include "tools/collective/options.hpp"
+#include "tools/command.hpp"
+#include "tools/job_options.hpp"
+#include "tools/options.hpp"
+#include "tools/output/replay_text.hpp"
+#include "workloads/recorded/computation.hpp"
+#include "workloads/recorded/reading.hpp"
+
+namespace weft::commands {
+namespace {
+
+void set_computation(RecordedProgram& program, const std::string& how) {
+    if (how == "recorded") return;
+    const auto factor = parse_as<double>(how);
+    if (!factor) return compute_on(program, load_device(how));
+    if (!(std::isfinite(*factor) && *factor >= 0.0)) {
+        throw po::error(
+            fmt::format("--compute: expected recorded, a factor of at least 0 or a device, got \"{}\"", how));
+    }
+    scale_computation(program, *factor);
+}
+
+Exit run_replay(const po::variables_map& arguments) {
+    const auto start = std::chrono::steady_clock::now();
+    const Machine machine = Machine::load(arguments["machine"].as<std::string>());
+    const MachineInfo& info = machine.info();
+    ReplaySetting setting{.machine = &info,
+                          .library = &library_named(info, option_text(arguments, "library")),
+                          .network = network_option(arguments),
+                          .compute = option_text(arguments, "compute")};
+    RecordedProgram program = read_recorded(option_texts(arguments, "trace"));
+    const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
+    setting.nodes = layout_of(ranks, info.accelerators_per_node, info).nodes();
+    set_computation(program, setting.compute);
+    const Topology topology = machine.topology(setting.nodes, fabric_option(arguments, info, setting.nodes));
+    const Meetings meetings = meet(program);
+    const RecordedCosts costs = recorded_costs(program, meetings, topology, *setting.library);
+    const RecordedRun run = replay(program, meetings, costs, topology, setting.network);
+    const ReplaySummary summary = summarize(program, meetings, costs, topology, run);
+    const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+    fmt::print("{}", given(arguments, "json") ? replay_json(summary, setting, wall) : replay_text(summary, setting));
+    return Exit::ok;
+}
+
+}  // namespace
+
+extern const Command replay{
+    .name = "replay",
+    .summary = "run a recorded program, Chakra traces or a GOAL schedule, on a machine",
+    .run = run_replay,
+    .group = CommandGroup::run,
+};
+
+}  // namespace weft::commands

@@ -1,0 +1,38 @@
+// A node of a Chakra execution trace as its message has it, and what is wrong with the message.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+// Attributes of a node, each of some kind of number or a text; what is not given stays as it is here.
+struct ChakraAttributes {
+    std::optional<double> is_cpu_op, comm_type, comm_size, comm_src, comm_dst, comm_tag, num_ops, tensor_size, stream,
+        rf_id;
+    std::string_view group;        // pg_name
+    bool some_dimensions = false;  // involved_dim is not true everywhere
+};
+
+struct ChakraDependency {
+    std::uint64_t id = 0;
+    bool is_control = false;
+};
+
+// Views are of the message, which must outlive it.
+struct ChakraNode {
+    std::uint64_t id = 0;
+    std::string_view name{};
+    std::uint64_t type = 0;
+    std::optional<double> start{}, duration{};  // in us
+    std::string_view input_values{};
+    std::vector<ChakraDependency> dependencies{};
+    ChakraAttributes attributes{};
+    std::string_view fault{};  // of the message; empty: none
+};
+
+ChakraNode read_chakra_node(std::string_view message);
+
+}  // namespace weft

@@ -1,0 +1,277 @@
+#include "workloads/recorded/checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "workloads/recorded/reading.hpp"
+
+namespace weft {
+namespace {
+
+// The nodes that nobody can begin, since each waits for another of them: one of them, or none.
+const RecordedNode* node_in_circle(const RecordedRank& rank) {
+    const auto count = static_cast<std::uint32_t>(rank.nodes.size());
+    std::vector<std::uint32_t> waits(count), first(count + 1, 0), after(rank.dependencies.size());
+    for (const NodeDependency& one : rank.dependencies) ++first[one.node + 1];
+    for (std::uint32_t i = 0; i < count; ++i) {
+        waits[i] = rank.first_dependency[i + 1] - rank.first_dependency[i];
+        first[i + 1] += first[i];
+    }
+    std::vector<std::uint32_t> cursor(first.begin(), first.end() - 1), ready;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        for (std::uint32_t d = rank.first_dependency[i]; d < rank.first_dependency[i + 1]; ++d) {
+            after[cursor[rank.dependencies[d].node]++] = i;
+        }
+        if (waits[i] == 0) ready.push_back(i);
+    }
+    std::uint32_t begun = 0;
+    for (; !ready.empty(); ++begun) {
+        const std::uint32_t node = ready.back();
+        ready.pop_back();
+        for (std::uint32_t i = first[node]; i < first[node + 1]; ++i) {
+            if (--waits[after[i]] == 0) ready.push_back(after[i]);
+        }
+    }
+    if (begun == count) return nullptr;
+    // Backwards from any of them, along what they wait for, until one comes again.
+    auto node =
+        static_cast<std::uint32_t>(std::ranges::find_if(waits, [](std::uint32_t w) { return w > 0; }) - waits.begin());
+    for (std::vector<bool> seen(count, false); !seen[node];) {
+        seen[node] = true;
+        std::uint32_t d = rank.first_dependency[node];
+        while (waits[rank.dependencies[d].node] == 0) ++d;
+        node = rank.dependencies[d].node;
+    }
+    return &rank.nodes[node];
+}
+
+class Matcher {
+  public:
+    explicit Matcher(const RecordedProgram& program) : program_(program) {
+        std::uint32_t first = 0;
+        for (const RecordedRank& rank : program.ranks) {
+            found_.first_node.push_back(first);
+            first += static_cast<std::uint32_t>(rank.nodes.size());
+        }
+        found_.first_node.push_back(first);
+        found_.of_node.assign(first, no_meeting);
+    }
+
+    Meetings run() && {
+        check_ranks();
+        check_groups();
+        mistakes_.check();  // what follows needs these
+        match_collectives();
+        match_messages();
+        mistakes_.check();
+        return std::move(found_);
+    }
+
+  private:
+    const RecordedRank& rank(std::size_t number) const { return program_.ranks[number]; }
+    const RecordedNode& node(std::uint32_t number) const {
+        const std::uint32_t of = found_.rank_of(number);
+        return rank(of).nodes[number - found_.first_node[of]];
+    }
+    void mistake(std::uint32_t at, std::string message) {
+        mistakes_.add(rank(found_.rank_of(at)), node(at), std::move(message));
+    }
+    std::string called(std::uint32_t at) const {
+        const RecordedRank& of = rank(found_.rank_of(at));
+        return fmt::format("{}{} {}", of.file, of.ids_are_lines ? ": line" : ": node", node(at).id);
+    }
+
+    void check_ranks() {
+        for (std::size_t i = 0; i < program_.ranks.size(); ++i) {
+            const RecordedRank& one = rank(i);
+            if (one.file.empty()) {
+                mistakes_.add({.file = {},
+                               .key = {},
+                               .message = fmt::format("rank {} is missing: there are traces of ranks up to {}", i,
+                                                      program_.ranks.size() - 1)});
+                continue;
+            }
+            if (const RecordedNode* const circle = node_in_circle(one))
+                mistakes_.add(one, *circle, "waits in a circle for itself");
+            for (const RecordedNode& node : one.nodes) {
+                const bool is_message = node.kind == RecordedKind::send || node.kind == RecordedKind::receive;
+                if (is_message && node.partner >= program_.ranks.size()) {
+                    mistakes_.add(one, node,
+                                  fmt::format("rank {} is missing: there are {}", node.partner, program_.ranks.size()));
+                }
+            }
+        }
+    }
+
+    // Where each member is in its group, by rank.
+    void check_groups() {
+        places_.resize(program_.ranks.size());
+        std::vector<bool> is_sound;
+        for (std::uint32_t group = 0; group < program_.groups.size(); ++group) {
+            const std::vector<std::uint32_t>& members = program_.groups[group];
+            is_sound.push_back(true);
+            for (std::uint32_t place = 0; place < members.size(); ++place) {
+                if (members[place] >= program_.ranks.size()) {
+                    is_sound[group] = false;
+                } else if (!places_[members[place]].try_emplace(group, Place{place, 0}).second) {
+                    is_sound[group] = false;
+                }
+            }
+        }
+        for (std::size_t i = 0; i < program_.ranks.size(); ++i) {
+            for (const RecordedNode& node : rank(i).nodes) {
+                if (node.kind != RecordedKind::collective) continue;
+                if (!is_sound[node.partner]) {
+                    mistakes_.add(rank(i), node,
+                                  fmt::format("is of a group of ranks that are missing or named twice: {}",
+                                              ranks_text(node.partner)));
+                } else if (!places_[i].contains(node.partner)) {
+                    mistakes_.add(rank(i), node,
+                                  fmt::format("rank {} is not in its group {}", i, ranks_text(node.partner)));
+                }
+            }
+        }
+    }
+
+    std::string ranks_text(std::uint32_t group) const {
+        const std::vector<std::uint32_t>& members = program_.groups[group];
+        const std::size_t shown = std::min<std::size_t>(members.size(), 8);
+        return fmt::format("[{}{}]", fmt::join(std::span(members).first(shown), ", "),
+                           shown < members.size() ? ", ..." : "");
+    }
+
+    // The n-th call of a group by one member meets the n-th of the others.
+    void match_collectives() {
+        std::vector<std::uint32_t> calls(program_.groups.size(), 0);  // of the member that makes most
+        each_collective([&](std::uint32_t group, std::uint32_t, std::uint32_t n, std::uint32_t) {
+            calls[group] = std::max(calls[group], n + 1);
+        });
+        std::vector<std::uint32_t> first_meeting;
+        for (std::uint32_t group = 0; group < calls.size(); ++group) {
+            first_meeting.push_back(static_cast<std::uint32_t>(found_.meetings.size()));
+            const auto members = static_cast<std::uint32_t>(program_.groups[group].size());
+            for (std::uint32_t n = 0; n < calls[group]; ++n) {
+                found_.meetings.push_back({static_cast<std::uint32_t>(found_.parties.size()), members});
+                found_.parties.resize(found_.parties.size() + members, no_meeting);
+            }
+        }
+        each_collective([&](std::uint32_t group, std::uint32_t place, std::uint32_t n, std::uint32_t at) {
+            found_.of_node[at] = first_meeting[group] + n;
+            found_.parties[found_.meetings[first_meeting[group] + n].first + place] = at;
+        });
+        for (std::uint32_t group = 0; group < calls.size(); ++group) {
+            for (std::uint32_t n = 0; n < calls[group]; ++n) {
+                if (!is_agreed(group, found_.meetings[first_meeting[group] + n])) break;  // what follows is off by one
+            }
+        }
+    }
+
+    template <class See>  // see(group, place of the rank in it, how many calls of it came before, node)
+    void each_collective(See see) {
+        for (std::size_t i = 0; i < program_.ranks.size(); ++i) {
+            for (auto& [group, place] : places_[i]) place.calls = 0;
+            std::uint32_t at = found_.first_node[i];
+            for (const RecordedNode& node : rank(i).nodes) {
+                if (node.kind == RecordedKind::collective) {
+                    Place& place = places_[i].at(node.partner);
+                    see(node.partner, place.place, place.calls++, at);
+                }
+                ++at;
+            }
+        }
+    }
+
+    bool is_agreed(std::uint32_t group, const Meeting& meeting) {
+        const std::span<const std::uint32_t> parties = found_.of(meeting);
+        const auto one = *std::ranges::find_if(parties, [](std::uint32_t at) { return at != no_meeting; });
+        const RecordedNode& first = node(one);
+        for (std::size_t place = 0; place < parties.size(); ++place) {
+            if (parties[place] == no_meeting) {
+                mistake(one, fmt::format("rank {} of its group {} makes no call that it could meet",
+                                         program_.groups[group][place], ranks_text(group)));
+                return false;
+            }
+            const RecordedNode& other = node(parties[place]);
+            if (other.op != first.op) {
+                mistake(parties[place],
+                        fmt::format("is {}, where {} is {}", name(other.op), called(one), name(first.op)));
+                return false;
+            }
+            if (other.bytes != first.bytes) {
+                mistake(parties[place], fmt::format("is of {:.0f} bytes, where {} is of {:.0f}", other.bytes.value,
+                                                    called(one), first.bytes.value));
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // From one rank to another, with a tag.
+    struct Message {
+        std::uint32_t from = 0, to = 0, tag = 0, node = 0;
+        auto key() const { return std::tuple(from, to, tag); }
+        auto operator<=>(const Message&) const = default;
+    };
+
+    void match_messages() {
+        std::vector<Message> sends, receives;
+        for (std::uint32_t i = 0; i < program_.ranks.size(); ++i) {
+            std::uint32_t at = found_.first_node[i];
+            for (const RecordedNode& node : rank(i).nodes) {
+                if (node.kind == RecordedKind::send) sends.push_back({i, node.partner, node.tag, at});
+                if (node.kind == RecordedKind::receive) receives.push_back({node.partner, i, node.tag, at});
+                ++at;
+            }
+        }
+        std::ranges::sort(sends);
+        std::ranges::sort(receives);
+        auto receive = receives.begin();
+        for (const Message& send : sends) {
+            for (; receive != receives.end() && receive->key() < send.key(); ++receive) lacks_send(*receive);
+            if (receive == receives.end() || receive->key() != send.key()) {
+                mistake(send.node, fmt::format("rank {} receives nothing from rank {} with tag {} that it could be",
+                                               send.to, send.from, send.tag));
+                continue;
+            }
+            if (node(receive->node).bytes < node(send.node).bytes) {
+                mistake(receive->node,
+                        fmt::format("takes {:.0f} bytes, where {} sends {:.0f}", node(receive->node).bytes.value,
+                                    called(send.node), node(send.node).bytes.value));
+            }
+            const auto meeting = static_cast<std::uint32_t>(found_.meetings.size());
+            found_.of_node[send.node] = found_.of_node[receive->node] = meeting;
+            found_.meetings.push_back({static_cast<std::uint32_t>(found_.parties.size()), 2});
+            found_.parties.insert(found_.parties.end(), {send.node, receive->node});
+            ++receive;
+        }
+        std::for_each(receive, receives.end(), [this](const Message& left) { lacks_send(left); });
+    }
+
+    void lacks_send(const Message& receive) {
+        mistake(receive.node, fmt::format("rank {} sends nothing to rank {} with tag {} that it could be", receive.from,
+                                          receive.to, receive.tag));
+    }
+
+    struct Place {
+        std::uint32_t place = 0, calls = 0;
+    };
+    const RecordedProgram& program_;
+    Meetings found_;
+    RecordedMistakes mistakes_;
+    std::vector<std::unordered_map<std::uint32_t, Place>> places_;  // by rank: in each of its groups
+};
+
+}  // namespace
+
+std::uint32_t Meetings::rank_of(std::uint32_t node) const {
+    const auto past = std::upper_bound(first_node.begin(), first_node.end() - 1, node);
+    return static_cast<std::uint32_t>(past - first_node.begin() - 1);
+}
+
+Meetings meet(const RecordedProgram& program) { return Matcher(program).run(); }
+
+}  // namespace weft

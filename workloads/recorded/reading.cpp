@@ -1,0 +1,177 @@
+#include "workloads/recorded/reading.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "sim/base/parse_as.hpp"
+#include "sim/io/document.hpp"
+#include "sim/io/files.hpp"
+#include "workloads/formats/chakra/chakra.hpp"
+#include "workloads/formats/goal/goal.hpp"
+#include "workloads/formats/text.hpp"
+
+namespace weft {
+
+RecordedRank& RecordedReading::begin_rank(std::uint32_t number, const ByteSource& source) {
+    if (number >= most_recorded_ranks)
+        source.refuse(fmt::format("rank {}: at most {} ranks", number, most_recorded_ranks));
+    if (number >= program.ranks.size()) program.ranks.resize(number + 1);
+    RecordedRank& rank = program.ranks[number];
+    if (!rank.file.empty()) {
+        mistakes.add(
+            {.file = source.name(), .key = {}, .message = fmt::format("rank {} is in {}, too", number, rank.file)});
+    }
+    rank = {};
+    rank.file = source.name();
+    return rank;
+}
+
+std::uint32_t RecordedReading::group(const std::vector<std::uint32_t>& ranks) {
+    if (ranks.empty()) return 0;
+    const auto [known, is_new] = group_ids.try_emplace(ranks, static_cast<std::uint32_t>(program.groups.size()));
+    if (is_new) program.groups.push_back(ranks);
+    return known->second;
+}
+
+std::uint16_t RecordedReading::unit(RecordedRank& rank, std::string_view name, bool is_host) {
+    const auto known = std::ranges::find(rank.units, name, &RecordedUnit::name);
+    if (known == rank.units.end()) rank.units.push_back({std::string(name), is_host});
+    return static_cast<std::uint16_t>(std::ranges::find(rank.units, name, &RecordedUnit::name) - rank.units.begin());
+}
+
+void RecordedReading::add(RecordedRank& rank, const RecordedNode& node, const ByteSource& source) {
+    if (++nodes > most_recorded_nodes) {
+        source.refuse(fmt::format("more than {} nodes of all ranks: replay a part of the ranks, or of the step",
+                                  most_recorded_nodes));
+    }
+    rank.nodes.push_back(node);
+}
+
+void RecordedReading::set_dependencies(RecordedRank& rank, std::span<const ReadDependency> dependencies) {
+    std::vector<std::uint32_t>& first = rank.first_dependency;
+    first.assign(rank.nodes.size() + 1, 0);
+    for (const ReadDependency& one : dependencies) ++first[one.node + 1];
+    for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+    rank.dependencies.resize(dependencies.size());
+    std::vector<std::uint32_t> cursor(first.begin(), first.end() - 1);
+    for (const ReadDependency& one : dependencies) {
+        rank.dependencies[cursor[one.node]++] = {one.on, one.on_begin ? 1U : 0U};
+    }
+    rank.nodes.shrink_to_fit();
+}
+
+namespace {
+
+// The number before the ending: 3 of "all_reduce.3.et" and "rank3.et.gz".
+std::optional<std::uint32_t> rank_in_name(std::string_view path) {
+    path = path.substr(path.find_last_of('/') + 1);  // npos + 1 is 0
+    for (const std::string_view ending : {".gz", ".et"}) {
+        if (path.ends_with(ending)) path.remove_suffix(ending.size());
+    }
+    std::size_t begin = path.size();
+    while (begin > 0 && std::isdigit(static_cast<unsigned char>(path[begin - 1]))) --begin;
+    return parse_as<std::uint32_t>(path.substr(begin));
+}
+
+std::uint32_t rank_of(const ByteSource& source, std::size_t files) {
+    if (const auto number = rank_in_name(source.name())) return *number;
+    if (files > 1) source.refuse("its name does not say its rank, as in NAME.3.et");
+    return 0;
+}
+
+// {"1": [0, 1], ...}: members by name. ASTRA-sim's --comm-group-configuration.
+NamedGroups read_groups(ByteSource& source) {
+    Document document = Document::parse(source.name(), std::string(source.peek(longest_input)));
+    NamedGroups groups;
+    Field root = document.root();
+    for (const std::string& name : root.keys()) {
+        std::vector<std::uint32_t>& ranks = groups[name];
+        for (Field& rank : root.list(name)) ranks.push_back(rank.as_whole());
+    }
+    document.check();
+    return groups;
+}
+
+bool is_groups_file(ByteSource& source) {
+    const std::string_view text = source.peek(4096);
+    return is_json_object(text) && text.find('[') < text.size() && !contains(text, "traceEvents");
+}
+
+const Format& trace_format(ByteSource& source) {
+    const SourceFile beginning{source.name(), std::string(source.peek(1U << 16U))};
+    const Format* const format = find_format(beginning);
+    if (format == nullptr) source.refuse("is of no format that weft knows");
+    if (format->name != "chakra" && format->name != "goal") {
+        source.refuse(fmt::format("is a {}: replay reads Chakra and GOAL", format->title));
+    }
+    return *format;
+}
+
+RecordedProgram read_sources(std::vector<ByteSource> sources) {
+    RecordedReading reading;
+    std::vector<ByteSource*> traces;
+    for (ByteSource& source : sources) {
+        if (source.peek(1).empty()) source.refuse("is empty");
+        if (is_groups_file(source)) {
+            reading.named_groups.merge(read_groups(source));
+        } else {
+            traces.push_back(&source);
+        }
+    }
+    if (traces.empty()) throw ConfigError({{.file = {}, .key = {}, .message = "no trace among the files"}});
+    for (ByteSource* const source : traces) {
+        if (trace_format(*source).name == "chakra") {
+            read_chakra(*source, rank_of(*source, traces.size()), reading);
+        } else if (traces.size() > 1) {
+            source->refuse("is a GOAL schedule, which has all ranks in one file");
+        } else {
+            read_goal(*source, reading);
+        }
+    }
+    std::vector<std::uint32_t>& all = reading.program.groups.front();
+    all.resize(reading.program.ranks.size());
+    std::iota(all.begin(), all.end(), 0U);
+    reading.mistakes.check();
+    return std::move(reading.program);
+}
+
+}  // namespace
+
+RecordedProgram read_recorded(std::span<const std::string> paths) {
+    std::vector<ByteSource> sources;
+    for (const std::string& path : paths) sources.emplace_back(std::filesystem::path(path));
+    return read_sources(std::move(sources));
+}
+
+RecordedProgram read_recorded(std::span<const SourceFile> files) {
+    std::vector<ByteSource> sources;
+    for (const SourceFile& file : files) sources.emplace_back(file.path, file.text);
+    return read_sources(std::move(sources));
+}
+
+Import recorded_facts(const RecordedProgram& program) {
+    Import import;
+    import.kind = FormatKind::trace;
+    std::map<std::string, double> bytes;
+    std::size_t ranks = 0;
+    for (const RecordedRank& rank : program.ranks) {
+        if (!rank.file.empty()) ++ranks;
+        for (const RecordedNode& node : rank.nodes) {
+            if (node.kind == RecordedKind::collective) bytes[std::string(name(node.op))] += node.bytes.value;
+            if (node.kind == RecordedKind::send) bytes["send"] += node.bytes.value;
+            if (node.kind == RecordedKind::receive) bytes["receive"] += node.bytes.value;
+        }
+    }
+    import.facts.push_back({"ranks", fmt::format("{}", ranks)});
+    import.facts.push_back({"nodes", fmt::format("{}", program.nodes())});
+    for (const auto& [op, sum] : bytes) import.facts.push_back({"bytes." + op, fmt::format("{:.0f}", sum)});
+    for (const std::string& note : program.notes) import.note(Origin{}, note);
+    return import;
+}
+
+}  // namespace weft

@@ -1,0 +1,155 @@
+#include "workloads/recorded/summary.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "sim/network/link_traffic.hpp"
+#include "topologies/measurements/measurement.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t links_of_class = 3;
+
+class Summary {
+  public:
+    Summary(const RecordedProgram& program, const Meetings& meetings, const RecordedCosts& costs,
+            const Topology& topology, const RecordedRun& run)
+        : program_(program), meetings_(meetings), costs_(costs), topology_(topology), run_(run) {}
+
+    ReplaySummary take() && {
+        const double ranks = static_cast<double>(program_.ranks.size());
+        found_.ranks = program_.ranks.size();
+        found_.nodes = run_.end.size();
+        found_.step = since_start(run_.over);
+        found_.by_rank = run_.ranks;
+        for (const ActivityTimes& rank : run_.ranks) {
+            for (std::size_t i = 0; i < rank_activities; ++i) found_.mean[i] += rank[i] / ranks;
+        }
+        found_.notes = program_.notes;
+        found_.events = run_.events;
+        found_.solves = run_.solves;
+        add_recorded();
+        add_calls();
+        add_path();
+        add_links();
+        return std::move(found_);
+    }
+
+  private:
+    const RecordedNode& node(std::uint32_t at) const {
+        const std::uint32_t rank = meetings_.rank_of(at);
+        return program_.ranks[rank].nodes[at - meetings_.first_node[rank]];
+    }
+
+    void add_recorded() {
+        Seconds longest;
+        const double ranks = static_cast<double>(program_.ranks.size());
+        for (std::size_t i = 0; i < program_.ranks.size(); ++i) {
+            const RecordedRank& rank = program_.ranks[i];
+            longest = std::max(longest, rank.recorded);
+            for (const RecordedNode& node : rank.nodes) {
+                (node.kind == RecordedKind::compute ? found_.recorded.computation : found_.recorded.communication) +=
+                    node.time / ranks;
+            }
+            const auto begin = run_.end.begin() + meetings_.first_node[i],
+                       end = run_.end.begin() + meetings_.first_node[i + 1];
+            found_.rank_ends.push_back(begin == end ? Seconds{} : since_start(*std::max_element(begin, end)));
+        }
+        if (longest > Seconds{}) found_.recorded.step = longest;
+    }
+
+    void add_calls() {
+        std::map<std::pair<Collective, std::uint32_t>, ReplayedCalls> kinds;
+        std::map<std::tuple<Collective, std::uint32_t, Bytes, std::string, std::string>, CallReport> reports;
+        std::vector<Seconds> time(costs_.calls.size());
+        std::vector<double> parties(costs_.calls.size(), 0.0);
+        for (std::size_t i = 0; i < meetings_.meetings.size(); ++i) {
+            const auto members = meetings_.of(meetings_.meetings[i]);
+            const std::uint32_t call = costs_.call_of[i];
+            time[call] += time_of(members, costs_.calls[call].op) * static_cast<double>(members.size());
+            parties[call] += static_cast<double>(members.size());
+        }
+        const double ranks = static_cast<double>(program_.ranks.size());
+        for (std::size_t i = 0; i < costs_.calls.size(); ++i) {
+            const RecordedCall& call = costs_.calls[i];
+            const double senders = call.op == Collective::point_to_point ? 0.5 : 1.0;
+            const double calls = parties[i] * senders / ranks;
+            const Seconds each = time[i] * senders / ranks;
+            ReplayedCalls& kind = kinds[{call.op, call.members}];
+            kind.op = name(call.op);
+            kind.group_size = call.members;
+            kind.calls += calls;
+            kind.bytes += (call.op == Collective::all_gather ? call.message / call.members : call.message) * calls;
+            kind.time += each;
+            CallReport& report =
+                reports[{call.op, call.members, call.message, call.method.algorithm, call.method.protocol}];
+            report.message = call.message;
+            report.method = call.method;
+            report.calls += calls;
+            report.time += each;
+        }
+        for (auto& [key, report] : reports) {
+            const auto [op, members, message, algorithm, protocol] = key;
+            if (report.time > Seconds{}) {
+                report.bus_bandwidth = message * (report.calls * bus_factor(op, members)) / report.time;
+            }
+            kinds[{op, members}].by_message.push_back(report);
+        }
+        for (auto& [key, kind] : kinds) found_.calls.push_back(std::move(kind));
+    }
+
+    // Of a message until its sender is through with it.
+    Seconds time_of(std::span<const std::uint32_t> members, Collective op) const {
+        if (op == Collective::point_to_point) return run_.end[members[0]] - run_.begin[members[0]];
+        Instant last;
+        for (const std::uint32_t at : members) last = std::max(last, run_.begin[at]);
+        return run_.end[members[0]] - last;
+    }
+
+    void add_path() {
+        std::map<std::string, PathShare, std::less<>> shares;
+        for (const RecordedPiece& piece : critical_path(program_, meetings_, run_)) {
+            const RecordedNode& what = node(piece.node);
+            const std::string_view called = what.kind == RecordedKind::collective ? name(what.op)
+                                            : what.kind == RecordedKind::compute  ? program_.names[what.name]
+                                                                                  : std::string_view("message");
+            PathShare& share = shares[std::string(called)];
+            share.what = called;
+            share.nodes += 1;
+            share.time += piece.end - piece.begin;
+        }
+        for (auto& [name, share] : shares) found_.path.push_back(std::move(share));
+        std::ranges::stable_sort(found_.path, std::greater<>(), &PathShare::time);
+    }
+
+    void add_links() {
+        for (LinkClassId id{}; id != topology_.classes.end_id(); id = next(id)) {
+            if (run_.peak_utilization[index(id)] == 0.0) continue;
+            found_.links.push_back(
+                {topology_.classes[id].name, run_.utilization[index(id)], run_.peak_utilization[index(id)]});
+        }
+        std::ranges::stable_sort(found_.links, std::greater<>(), &LinkReport::peak_utilization);
+        found_.hottest =
+            hottest_links(topology_, listed_links(costs_.patterns, run_.moved), found_.step, links_of_class);
+    }
+
+    const RecordedProgram& program_;
+    const Meetings& meetings_;
+    const RecordedCosts& costs_;
+    const Topology& topology_;
+    const RecordedRun& run_;
+    ReplaySummary found_;
+};
+
+}  // namespace
+
+ReplaySummary summarize(const RecordedProgram& program, const Meetings& meetings, const RecordedCosts& costs,
+                        const Topology& topology, const RecordedRun& run) {
+    return Summary(program, meetings, costs, topology, run).take();
+}
+
+}  // namespace weft
