@@ -1,15 +1,39 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
+#include <numeric>
+#include <span>
+#include <stdexcept>
 
 #include "sim/io/diagnostics.hpp"
 #include "tests/fuzz/further.hpp"
 #include "tests/fuzz/inputs.hpp"
 #include "tests/workloads/formats/seeds.hpp"
+#include "topologies/machine.hpp"
 #include "workloads/formats/format.hpp"
+#include "workloads/recorded/reading.hpp"
+#include "workloads/recorded/summary.hpp"
 
 namespace weft::test {
 namespace {
+
+// What fits together runs to its end, and every rank's time adds up to it.
+void replay_trace(std::span<const SourceFile> files) {
+    static const Machine machine = Machine::load("dgx-h100");
+    static const Topology topology = machine.topology(1);
+    const RecordedProgram program = read_recorded(files);
+    if (program.ranks.size() > topology.ranks) return;
+    const Meetings meetings = meet(program);
+    const RecordedCosts costs = recorded_costs(program, meetings, topology, machine.info().library());
+    const RecordedRun run = replay(program, meetings, costs, topology, NetworkKind::flow);
+    summarize(program, meetings, costs, topology, run);
+    for (const ActivityTimes& times : run.ranks) {
+        const double sum = std::accumulate(times.begin(), times.end(), Seconds{}).value,
+                     whole = since_start(run.over).value;
+        if (!(std::abs(sum - whole) <= 1e-9 * whole)) throw std::logic_error("the times of a rank are not the step");
+    }
+}
 
 void read_foreign(const Format& format, const std::string& path, const std::string& text) {
     const std::array files{SourceFile{path, text}};
@@ -24,7 +48,7 @@ void read_foreign(const Format& format, const std::string& path, const std::stri
         case FormatKind::model:
             return read_model(import.object.json());
         case FormatKind::trace:
-            return;
+            return replay_trace(files);
     }
 }
 

@@ -9,7 +9,6 @@
 #include "sim/base/parse_as.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/command.hpp"
-#include "tools/job_options.hpp"
 #include "tools/options.hpp"
 #include "tools/output/replay_text.hpp"
 #include "workloads/recorded/computation.hpp"
@@ -39,11 +38,17 @@ Exit run_replay(const po::variables_map& arguments) {
                           .compute = option_text(arguments, "compute")};
     RecordedProgram program = read_recorded(option_texts(arguments, "trace"));
     const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
-    setting.nodes = layout_of(ranks, info.accelerators_per_node, info).nodes();
+    setting.nodes = (ranks - 1) / info.accelerators_per_node + 1;
+    if (setting.nodes > info.nodes) {
+        refuse_file(arguments["machine"].as<std::string>(),
+                    fmt::format("the traces have {} ranks; its {} nodes hold {}", ranks, info.nodes,
+                                std::uint64_t{info.nodes} * info.accelerators_per_node));
+    }
     set_computation(program, setting.compute);
     const Topology topology = machine.topology(setting.nodes, fabric_option(arguments, info, setting.nodes));
     const Meetings meetings = meet(program);
-    const RecordedCosts costs = recorded_costs(program, meetings, topology, *setting.library);
+    const Seconds host = calls_option(arguments) == Calls::blocking ? setting.library->blocking : Seconds{};
+    const RecordedCosts costs = recorded_costs(program, meetings, topology, *setting.library, host);
     const RecordedRun run = replay(program, meetings, costs, topology, setting.network);
     const ReplaySummary summary = summarize(program, meetings, costs, topology, run);
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};

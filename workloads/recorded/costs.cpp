@@ -22,8 +22,8 @@ constexpr std::uint64_t key_of_pair(std::uint32_t from, std::uint32_t to) { retu
 class CallCosts {
   public:
     CallCosts(const RecordedProgram& program, const Meetings& meetings, const Topology& topology,
-              const Library& library)
-        : program_(program), meetings_(meetings), topology_(topology), library_(library) {}
+              const Library& library, Seconds host)
+        : program_(program), meetings_(meetings), topology_(topology), library_(library), host_(host) {}
 
     RecordedCosts run() && {
         found_.call_of.reserve(meetings_.meetings.size());
@@ -86,9 +86,9 @@ class CallCosts {
         for (std::size_t i = 0; i < phases.size(); ++i) {
             if (is_new) found_.patterns.push_back(costs.pattern(choice, i));
             const auto pattern = PatternId(static_cast<std::uint32_t>(index(first->second) + i));
-            const Seconds latency = phases[i].latency(call.message);
-            const bool is_flight = call.op == Collective::point_to_point;
-            const Seconds before = is_flight ? std::min(phases[i].launch, latency) : latency;
+            const bool is_message = call.op == Collective::point_to_point;
+            const Seconds latency = phases[i].latency(call.message) + (i == 0 && !is_message ? host_ : Seconds{});
+            const Seconds before = is_message ? std::min(phases[i].launch, latency) : latency;
             call.flight += ticks(latency - before);
             found_.stretches.push_back({ticks(before), pattern, phases[i].bytes(call.message)});
         }
@@ -109,6 +109,7 @@ class CallCosts {
     const Meetings& meetings_;
     const Topology& topology_;
     const Library& library_;
+    const Seconds host_;
     std::unique_ptr<CostsPool> pool_;
     std::size_t asked_ = 0;
     std::unordered_map<Key, std::uint32_t, Hash> known_;
@@ -123,8 +124,8 @@ Bytes full_message(Collective op, Bytes put_in, std::uint32_t members) {
 }
 
 RecordedCosts recorded_costs(const RecordedProgram& program, const Meetings& meetings, const Topology& topology,
-                             const Library& library) {
-    return CallCosts(program, meetings, topology, library).run();
+                             const Library& library, Seconds host) {
+    return CallCosts(program, meetings, topology, library, host).run();
 }
 
 }  // namespace weft

@@ -42,8 +42,9 @@ struct RecordedCosts {
 // The full buffer of a call, of what each member puts in.
 Bytes full_message(Collective op, Bytes put_in, std::uint32_t members);
 
-// Rank r of the program is rank r of the topology. Throws RangeError where the library cannot carry a call.
+// Rank r of the program is rank r of the topology. `host`: what a host that waits for its calls adds to each
+// collective. Throws RangeError where the library cannot carry a call.
 RecordedCosts recorded_costs(const RecordedProgram& program, const Meetings& meetings, const Topology& topology,
-                             const Library& library);
+                             const Library& library, Seconds host = {});
 
 }  // namespace weft
