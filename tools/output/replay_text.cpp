@@ -10,7 +10,7 @@
 #include "sim/base/enumerators.hpp"
 #include "sim/io/units.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/text_table.hpp"
+#include "tools/output/result_table.hpp"
 
 namespace weft {
 namespace {
@@ -39,42 +39,37 @@ Json recorded_json(const RecordedTimes& recorded) {
             {"communication_s", recorded.communication.value}};
 }
 
+Json call_json(const CallReport& call) {
+    return {{"message_bytes", number<Json>(call.message.value)},
+            {"algorithm", call.method.algorithm},
+            {"protocol", call.method.protocol},
+            {"channels", call.method.channels},
+            {"calls", call.calls},
+            {"time_s", call.time.value},
+            {"busbw", call.bus_bandwidth.value}};
+}
+
 Json calls_json(const ReplayedCalls& kind) {
-    Json rows = Json::array();
-    for (const CallReport& call : kind.by_message) {
-        rows.push_back({{"message_bytes", number<Json>(call.message.value)},
-                        {"algorithm", call.method.algorithm},
-                        {"protocol", call.method.protocol},
-                        {"channels", call.method.channels},
-                        {"calls", call.calls},
-                        {"time_s", call.time.value},
-                        {"busbw", call.bus_bandwidth.value}});
-    }
     return {{"op", kind.op},
             {"group_size", kind.group_size},
             {"calls", kind.calls},
             {"bytes", kind.bytes.value},
             {"time_s", kind.time.value},
-            {"by_message", std::move(rows)}};
+            {"by_message", json_list<Json>(kind.by_message, call_json)}};
 }
 
-Json links_json(const ReplaySummary& summary, Json& hottest) {
-    Json links = Json::array();
-    for (const LinkReport& link : summary.links) {
-        links.push_back({{"class", link.link_class},
-                         {"utilization", link.utilization},
-                         {"peak_utilization", link.peak_utilization}});
-    }
-    hottest = Json::array();
-    for (const HotLink& link : summary.hottest) {
-        hottest.push_back({{"from", link.from},
-                           {"to", link.to},
-                           {"class", link.link_class},
-                           {"load_bytes", link.bytes.value},
-                           {"utilization", link.busy},
-                           {"links_alike", link.links}});
-    }
-    return links;
+Json path_json(const PathShare& share) {
+    return {{"what", share.what}, {"nodes", share.nodes}, {"time_s", share.time.value}};
+}
+
+Json link_json(const LinkReport& link) {
+    return {{"class", link.link_class}, {"utilization", link.utilization}, {"peak_utilization", link.peak_utilization}};
+}
+
+Json hottest_json(const HotLink& link) {
+    return {{"from", link.from},        {"to", link.to},
+            {"class", link.link_class}, {"load_bytes", link.bytes.value},
+            {"utilization", link.busy}, {"links_alike", link.links}};
 }
 
 std::string share_text(Seconds part, Seconds whole) {
@@ -136,12 +131,6 @@ std::string replay_json(const ReplaySummary& summary, const ReplaySetting& setti
         rank.update(times_json(summary.by_rank[i]));
         ranks.push_back(std::move(rank));
     }
-    Json calls = Json::array(), path = Json::array(), hottest;
-    for (const ReplayedCalls& kind : summary.calls) calls.push_back(calls_json(kind));
-    for (const PathShare& share : summary.path) {
-        path.push_back({{"what", share.what}, {"nodes", share.nodes}, {"time_s", share.time.value}});
-    }
-    const Json links = links_json(summary, hottest);
     Json step{{"time_s", summary.step.value}};
     step.update(times_json(summary.mean));
     return json_text(
@@ -151,10 +140,10 @@ std::string replay_json(const ReplaySummary& summary, const ReplaySetting& setti
          {"step", step},
          {"recorded", recorded_json(summary.recorded)},
          {"ranks", ranks},
-         {"communication", calls},
-         {"critical_path", path},
-         {"links", links},
-         {"hottest_links", hottest},
+         {"communication", json_list<Json>(summary.calls, calls_json)},
+         {"critical_path", json_list<Json>(summary.path, path_json)},
+         {"links", json_list<Json>(summary.links, link_json)},
+         {"hottest_links", json_list<Json>(summary.hottest, hottest_json)},
          {"notes", summary.notes},
          {"simulation",
           {{"ranks", summary.ranks},
