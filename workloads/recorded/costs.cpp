@@ -19,9 +19,9 @@ namespace {
 constexpr std::uint64_t key_of_group(std::uint32_t group) { return std::uint64_t{1} << 63U | group; }
 constexpr std::uint64_t key_of_pair(std::uint32_t from, std::uint32_t to) { return std::uint64_t{from} << 32U | to; }
 
-class CallCosts {
+class MeetingCosts {
   public:
-    CallCosts(const RecordedProgram& program, const Meetings& meetings, const Topology& topology,
+    MeetingCosts(const RecordedProgram& program, const Meetings& meetings, const Topology& topology,
               const Library& library, Seconds host)
         : program_(program), meetings_(meetings), topology_(topology), library_(library), host_(host) {}
 
@@ -125,7 +125,7 @@ Bytes full_message(Collective op, Bytes put_in, std::uint32_t members) {
 
 RecordedCosts recorded_costs(const RecordedProgram& program, const Meetings& meetings, const Topology& topology,
                              const Library& library, Seconds host) {
-    return CallCosts(program, meetings, topology, library, host).run();
+    return MeetingCosts(program, meetings, topology, library, host).run();
 }
 
 }  // namespace weft
