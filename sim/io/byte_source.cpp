@@ -28,10 +28,12 @@ ByteSource::ByteSource(const std::filesystem::path& path) : name_(path.string())
     const gzFile file = gzopen(name_.c_str(), "rb");  // reads files that are not packed as they are
     if (file == nullptr) refuse("cannot be read: " + std::generic_category().message(errno));
     gzbuffer(file, 1U << 17U);
-    opened_ = std::make_shared<Opened>(file);
+    opened_ = std::make_unique<Opened>(file);
 }
 
 ByteSource::ByteSource(std::string name, std::string_view text) : name_(std::move(name)), rest_(text) {}
+
+ByteSource::~ByteSource() = default;
 
 void ByteSource::refuse(std::string message) const {
     throw ConfigError({{.file = name_, .key = {}, .message = std::move(message)}});

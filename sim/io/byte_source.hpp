@@ -18,6 +18,9 @@ class ByteSource {
 
     explicit ByteSource(const std::filesystem::path& path);  // throws ConfigError if it cannot be read
     ByteSource(std::string name, std::string_view text);     // which must outlive this
+    ByteSource(const ByteSource&) = delete;
+    ByteSource& operator=(const ByteSource&) = delete;
+    ~ByteSource();
 
     const std::string& name() const { return name_; }
     std::uint64_t offset() const { return offset_; }
@@ -32,7 +35,7 @@ class ByteSource {
     void fill(std::size_t count);
 
     std::string name_;
-    std::shared_ptr<Opened> opened_;  // none: all is in rest_
+    std::unique_ptr<Opened> opened_;  // none: all is in rest_
     std::string buffer_;              // what was read and not skipped
     std::string_view rest_;           // of buffer_, or of the text
     std::uint64_t offset_ = 0;

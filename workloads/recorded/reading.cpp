@@ -112,26 +112,30 @@ const Format& trace_format(ByteSource& source) {
     return *format;
 }
 
-RecordedProgram read_sources(std::vector<ByteSource> sources) {
+void read_trace(ByteSource& source, std::size_t traces, RecordedReading& reading) {
+    if (trace_format(source).name == "chakra") return read_chakra(source, rank_of(source, traces), reading);
+    if (traces > 1) source.refuse("is a GOAL schedule, which has all ranks in one file");
+    read_goal(source, reading);
+}
+
+// One after another: a thousand files open at a time would be too many. `open(i)` gives the source of each.
+template <class Open>
+RecordedProgram read_files(std::size_t files, Open open) {
     RecordedReading reading;
-    std::vector<ByteSource*> traces;
-    for (ByteSource& source : sources) {
+    std::vector<std::size_t> traces;
+    for (std::size_t i = 0; i < files; ++i) {
+        ByteSource source = open(i);
         if (source.peek(1).empty()) source.refuse("is empty");
-        if (is_groups_file(source)) {
-            reading.named_groups.merge(read_groups(source));
+        if (!is_groups_file(source)) {
+            traces.push_back(i);
         } else {
-            traces.push_back(&source);
+            reading.named_groups.merge(read_groups(source));
         }
     }
-    if (traces.empty()) throw ConfigError({{.file = {}, .key = {}, .message = "no trace among the files"}});
-    for (ByteSource* const source : traces) {
-        if (trace_format(*source).name == "chakra") {
-            read_chakra(*source, rank_of(*source, traces.size()), reading);
-        } else if (traces.size() > 1) {
-            source->refuse("is a GOAL schedule, which has all ranks in one file");
-        } else {
-            read_goal(*source, reading);
-        }
+    if (traces.empty()) refuse_file({}, "no trace among the files");
+    for (const std::size_t i : traces) {
+        ByteSource source = open(i);
+        read_trace(source, traces.size(), reading);
     }
     std::vector<std::uint32_t>& all = reading.program.groups.front();
     all.resize(reading.program.ranks.size());
@@ -143,15 +147,11 @@ RecordedProgram read_sources(std::vector<ByteSource> sources) {
 }  // namespace
 
 RecordedProgram read_recorded(std::span<const std::string> paths) {
-    std::vector<ByteSource> sources;
-    for (const std::string& path : paths) sources.emplace_back(std::filesystem::path(path));
-    return read_sources(std::move(sources));
+    return read_files(paths.size(), [paths](std::size_t i) { return ByteSource(std::filesystem::path(paths[i])); });
 }
 
 RecordedProgram read_recorded(std::span<const SourceFile> files) {
-    std::vector<ByteSource> sources;
-    for (const SourceFile& file : files) sources.emplace_back(file.path, file.text);
-    return read_sources(std::move(sources));
+    return read_files(files.size(), [files](std::size_t i) { return ByteSource(files[i].path, files[i].text); });
 }
 
 Import recorded_facts(const RecordedProgram& program) {
