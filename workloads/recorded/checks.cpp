@@ -3,51 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <unordered_map>
 
 #include "workloads/recorded/reading.hpp"
+#include "workloads/recorded/waiting.hpp"
 
 namespace weft {
 namespace {
-
-// The nodes that nobody can begin, since each waits for another of them: one of them, or none.
-const RecordedNode* node_in_circle(const RecordedRank& rank) {
-    const auto count = static_cast<std::uint32_t>(rank.nodes.size());
-    std::vector<std::uint32_t> waits(count), first(count + 1, 0), after(rank.dependencies.size());
-    for (const NodeDependency& one : rank.dependencies) ++first[one.node + 1];
-    for (std::uint32_t i = 0; i < count; ++i) {
-        waits[i] = rank.first_dependency[i + 1] - rank.first_dependency[i];
-        first[i + 1] += first[i];
-    }
-    std::vector<std::uint32_t> cursor(first.begin(), first.end() - 1), ready;
-    for (std::uint32_t i = 0; i < count; ++i) {
-        for (std::uint32_t d = rank.first_dependency[i]; d < rank.first_dependency[i + 1]; ++d) {
-            after[cursor[rank.dependencies[d].node]++] = i;
-        }
-        if (waits[i] == 0) ready.push_back(i);
-    }
-    std::uint32_t begun = 0;
-    for (; !ready.empty(); ++begun) {
-        const std::uint32_t node = ready.back();
-        ready.pop_back();
-        for (std::uint32_t i = first[node]; i < first[node + 1]; ++i) {
-            if (--waits[after[i]] == 0) ready.push_back(after[i]);
-        }
-    }
-    if (begun == count) return nullptr;
-    // Backwards from any of them, along what they wait for, until one comes again.
-    auto node =
-        static_cast<std::uint32_t>(std::ranges::find_if(waits, [](std::uint32_t w) { return w > 0; }) - waits.begin());
-    for (std::vector<bool> seen(count, false); !seen[node];) {
-        seen[node] = true;
-        std::uint32_t d = rank.first_dependency[node];
-        while (waits[rank.dependencies[d].node] == 0) ++d;
-        node = rank.dependencies[d].node;
-    }
-    return &rank.nodes[node];
-}
 
 class Matcher {
   public:
@@ -63,6 +26,7 @@ class Matcher {
 
     Meetings run() && {
         check_ranks();
+        check_circles();
         check_groups();
         mistakes_.check();  // what follows needs these
         match_collectives();
@@ -95,8 +59,6 @@ class Matcher {
                                                       program_.ranks.size() - 1)});
                 continue;
             }
-            if (const RecordedNode* const circle = node_in_circle(one))
-                mistakes_.add(one, *circle, "waits in a circle for itself");
             for (const RecordedNode& node : one.nodes) {
                 const bool is_message = node.kind == RecordedKind::send || node.kind == RecordedKind::receive;
                 if (is_message && node.partner >= program_.ranks.size()) {
@@ -105,6 +67,39 @@ class Matcher {
                 }
             }
         }
+    }
+
+    // Nodes wait for those of their rank alone. Of each rank one circle is told.
+    void check_circles() {
+        const Successors successors(program_, found_);
+        std::vector<std::uint32_t> waits = counts_of_dependencies(program_), ready;
+        for (std::uint32_t at = 0; at < waits.size(); ++at) {
+            if (waits[at] == 0) ready.push_back(at);
+        }
+        while (!ready.empty()) {
+            const std::uint32_t at = ready.back();
+            ready.pop_back();
+            for (const NodeDependency& after : successors.of(at)) {
+                if (--waits[after.node] == 0) ready.push_back(after.node);
+            }
+        }
+        for (std::size_t i = 0; i < program_.ranks.size(); ++i) {
+            const std::span waits_here = std::span(waits).subspan(found_.first_node[i], rank(i).nodes.size());
+            const auto stuck = std::ranges::find_if(waits_here, [](std::uint32_t count) { return count > 0; });
+            if (stuck != waits_here.end()) add_circle(rank(i), waits_here, stuck - waits_here.begin());
+        }
+    }
+
+    // Backwards from a node that cannot begin, along others that cannot, until one comes again.
+    void add_circle(const RecordedRank& rank, std::span<const std::uint32_t> waits, std::ptrdiff_t stuck) {
+        auto node = static_cast<std::uint32_t>(stuck);
+        for (std::vector<bool> seen(waits.size(), false); !seen[node];) {
+            seen[node] = true;
+            std::uint32_t d = rank.first_dependency[node];
+            while (waits[rank.dependencies[d].node] == 0) ++d;
+            node = rank.dependencies[d].node;
+        }
+        mistakes_.add(rank, rank.nodes[node], "waits in a circle for itself");
     }
 
     // Where each member is in its group, by rank.

@@ -22,7 +22,7 @@ constexpr std::uint64_t key_of_pair(std::uint32_t from, std::uint32_t to) { retu
 class MeetingCosts {
   public:
     MeetingCosts(const RecordedProgram& program, const Meetings& meetings, const Topology& topology,
-              const Library& library, Seconds host)
+                 const Library& library, Seconds host)
         : program_(program), meetings_(meetings), topology_(topology), library_(library), host_(host) {}
 
     RecordedCosts run() && {

@@ -64,7 +64,11 @@ class RecordedMistakes {
     // Throws a ConfigError if there are any.
     void check() {
         if (!any()) return;
-        if (untold_ > 0) mistakes_.push_back({.key = {}, .message = std::to_string(untold_) + " more mistakes"});
+        if (untold_ > 0) {
+            mistakes_.push_back({.file = mistakes_.back().file,
+                                 .key = {},
+                                 .message = "and " + std::to_string(untold_) + " more mistakes"});
+        }
         throw ConfigError(std::move(mistakes_));
     }
 

@@ -27,19 +27,16 @@ class Replayer {
           network_(network),
           takes_time_(takes_time),
           successors_(program, meetings),
+          waits_(counts_of_dependencies(program)),
           clocks_(program.ranks.size()),
           under_way_(meetings.meetings.size()) {
         const std::size_t nodes = meetings.of_node.size();
         run_.begin.assign(nodes, Instant::never());
         run_.end.assign(nodes, Instant::never());
         run_.cause.assign(nodes, {NodeCause::nobody, 0});
-        waits_.reserve(nodes);
         for (const RecordedRank& rank : program.ranks) {
             first_unit_.push_back(static_cast<std::uint32_t>(units_.size()));
             units_.resize(units_.size() + rank.units.size());
-            for (std::size_t i = 0; i < rank.nodes.size(); ++i) {
-                waits_.push_back(rank.first_dependency[i + 1] - rank.first_dependency[i]);
-            }
         }
         for (std::size_t i = 0; i < meetings.meetings.size(); ++i) under_way_[i].missing = meetings.meetings[i].parties;
     }

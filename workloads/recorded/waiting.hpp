@@ -10,6 +10,18 @@
 
 namespace weft {
 
+// For how many others each node waits.
+inline std::vector<std::uint32_t> counts_of_dependencies(const RecordedProgram& program) {
+    std::vector<std::uint32_t> counts;
+    counts.reserve(program.nodes());
+    for (const RecordedRank& rank : program.ranks) {
+        for (std::size_t i = 0; i < rank.nodes.size(); ++i) {
+            counts.push_back(rank.first_dependency[i + 1] - rank.first_dependency[i]);
+        }
+    }
+    return counts;
+}
+
 // Who waits for each node: its dependencies turned round.
 class Successors {
   public:
