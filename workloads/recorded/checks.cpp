@@ -120,7 +120,10 @@ class Matcher {
         for (std::size_t i = 0; i < program_.ranks.size(); ++i) {
             for (const RecordedNode& node : rank(i).nodes) {
                 if (node.kind != RecordedKind::collective) continue;
-                if (!is_sound[node.partner]) {
+                const auto undefined = program_.undefined_groups.find(node.partner);
+                if (undefined != program_.undefined_groups.end()) {
+                    mistakes_.add(rank(i), node, "is of " + undefined->second);
+                } else if (!is_sound[node.partner]) {
                     mistakes_.add(rank(i), node,
                                   fmt::format("is of a group of ranks that are missing or named twice: {}",
                                               ranks_text(node.partner)));

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,8 @@ struct RecordedRank {
 struct RecordedProgram {
     std::vector<RecordedRank> ranks{};
     std::vector<std::vector<std::uint32_t>> groups{};  // ranks in the order of members; the first: all ranks
+    std::map<std::uint32_t, std::string>
+        undefined_groups{};  // which are empty: what they are called, and what may be meant
     std::vector<std::string> names{};
     std::vector<std::string> notes{};  // what readers left out
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -38,6 +37,16 @@ std::uint32_t RecordedReading::group(const std::vector<std::uint32_t>& ranks) {
     return known->second;
 }
 
+std::uint32_t RecordedReading::undefined_group(const std::string& called) {
+    for (const auto& [number, name] : program.undefined_groups) {
+        if (name == called) return number;
+    }
+    const auto number = static_cast<std::uint32_t>(program.groups.size());
+    program.groups.emplace_back();
+    program.undefined_groups.emplace(number, called);
+    return number;
+}
+
 std::uint16_t RecordedReading::unit(RecordedRank& rank, std::string_view name, bool is_host) {
     const auto known = std::ranges::find(rank.units, name, &RecordedUnit::name);
     if (known == rank.units.end()) rank.units.push_back({std::string(name), is_host});
@@ -67,21 +76,20 @@ void RecordedReading::set_dependencies(RecordedRank& rank, std::span<const ReadD
 
 namespace {
 
-// The number before the ending: 3 of "all_reduce.3.et" and "rank3.et.gz".
+// The last number in the name: 3 of "all_reduce.3.et" and "rank3_trace.et.gz".
 std::optional<std::uint32_t> rank_in_name(std::string_view path) {
+    constexpr std::string_view digits = "0123456789";
     path = path.substr(path.find_last_of('/') + 1);  // npos + 1 is 0
-    for (const std::string_view ending : {".gz", ".et"}) {
-        if (path.ends_with(ending)) path.remove_suffix(ending.size());
-    }
-    std::size_t begin = path.size();
-    while (begin > 0 && std::isdigit(static_cast<unsigned char>(path[begin - 1]))) --begin;
-    return parse_as<std::uint32_t>(path.substr(begin));
+    path = path.substr(0, path.find_last_of(digits) + 1);
+    return parse_as<std::uint32_t>(path.substr(path.find_last_not_of(digits) + 1));
 }
 
+// A file that is alone is of rank 0, whatever it is called.
 std::uint32_t rank_of(const ByteSource& source, std::size_t files) {
-    if (const auto number = rank_in_name(source.name())) return *number;
-    if (files > 1) source.refuse("its name does not say its rank, as in NAME.3.et");
-    return 0;
+    if (files == 1) return 0;
+    const auto number = rank_in_name(source.name());
+    if (!number) source.refuse("its name does not say its rank, as in NAME.3.et");
+    return *number;
 }
 
 // {"1": [0, 1], ...}: members by name. ASTRA-sim's --comm-group-configuration.
@@ -99,7 +107,7 @@ NamedGroups read_groups(ByteSource& source) {
 
 bool is_groups_file(ByteSource& source) {
     const std::string_view text = source.peek(4096);
-    return is_json_object(text) && text.find('[') < text.size() && !contains(text, "traceEvents");
+    return source.name().ends_with(".json") && is_json_object(text) && !contains(text, "traceEvents");
 }
 
 const Format& trace_format(ByteSource& source) {

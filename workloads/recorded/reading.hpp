@@ -102,6 +102,7 @@ struct RecordedReading {
     // Nothing is known of it. A mistake in `source` if there is one of that number.
     RecordedRank& begin_rank(std::uint32_t number, const ByteSource& source);
     std::uint32_t group(const std::vector<std::uint32_t>& ranks);  // its number; empty: all ranks
+    std::uint32_t undefined_group(const std::string& called);      // its number
     std::uint16_t unit(RecordedRank& rank, std::string_view name, bool is_host);
     void add(RecordedRank& rank, const RecordedNode& node, const ByteSource& source);  // refuses more than the limit
     static void set_dependencies(RecordedRank& rank, std::span<const ReadDependency> dependencies);

@@ -163,6 +163,7 @@ class FileReader {
                 group.is_text("pg_name") ? group.text("pg_name") : group.member("pg_name").as_json();
             std::vector<std::uint32_t>& ranks = groups_[name];
             ranks.clear();
+            if (!group.has("ranks")) continue;
             for (Field& rank : group.list("ranks")) ranks.push_back(rank.as_whole());
         }
         document.check();
@@ -214,24 +215,18 @@ class FileReader {
     }
 
     void resolve_groups() {
-        std::vector<std::optional<std::uint32_t>> numbers_of{0U};
-        for (const std::string& name : group_names_) {
-            const auto known = groups_.find(name);
-            numbers_of.push_back(known == groups_.end() ? std::optional<std::uint32_t>()
-                                                        : reading_.group(known->second));
-        }
         std::vector<std::string> all;
         for (const auto& [name, ranks] : groups_) all.push_back(name);
+        std::vector<std::uint32_t> numbers_of{0};
+        for (const std::string& name : group_names_) {
+            const auto known = groups_.find(name);
+            numbers_of.push_back(known != groups_.end()
+                                     ? reading_.group(known->second)
+                                     : reading_.undefined_group(fmt::format("group \"{}\", which nobody defines{}",
+                                                                            name, suggestion(name, all))));
+        }
         for (RecordedNode& node : rank_.nodes) {
-            if (node.kind != RecordedKind::collective || node.partner == 0) continue;
-            const std::string& name = group_names_[node.partner - 1];
-            const std::optional<std::uint32_t> number = numbers_of[node.partner];
-            if (!number) {
-                reading_.mistakes.add(
-                    rank_, node,
-                    fmt::format("is of group \"{}\", which nobody defines{}", name, suggestion(name, all)));
-            }
-            node.partner = number.value_or(0);
+            if (node.kind == RecordedKind::collective) node.partner = numbers_of[node.partner];
         }
     }
 
