@@ -138,10 +138,11 @@ void AtomicFile::write(std::string_view piece) {
 void AtomicFile::commit() {
     if (std::exchange(is_nameless_, false)) {
         const std::string link = link_to(descriptor_);
-        const int named = make_beside(target_, part_, [&link](const char* name) {
+        const auto give = [&link](const char* name) {
             return ::linkat(AT_FDCWD, link.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
-        });
-        if (named < 0) {
+        };
+        // A name that nobody has needs no other one before.
+        if (give(target_.c_str()) != 0 && make_beside(target_, part_, give) < 0) {
             const int error = errno;
             part_.clear();
             refuse(error);

@@ -15,7 +15,8 @@ inline constexpr std::size_t longest_input = std::size_t{64} << 20;
 std::string read_text(const std::filesystem::path& path, std::size_t most = longest_input);
 
 // Writes a whole file or nothing: to a temporary beside it, then rename. Where the system has files without names, the
-// temporary gets one only when it is whole, so that nothing is left of it even if the process is killed. Throws
+// temporary gets one only when it is whole, and where there is no file yet at once the right one: of a process that is
+// killed nothing is left, but for a whole file beside the old one in the instant before it takes its place. Throws
 // std::runtime_error with the reason.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
