@@ -147,8 +147,8 @@ class EagerLayer {
             piece.forward.push_back(
                 pass("norm", size_.own_state, 2.0 * cast + 4.0 * fp32 + 2.0 * s, PassClass::element_wise, 6));
             piece.forward.push_back(pass("mean of squares", size_.own_state, fp32, PassClass::reduction));
-            piece.input_backward.push_back(
-                pass("norm gradient", size_.own_state, 5.0 * s + 2.0 * cast + 14.0 * fp32, PassClass::element_wise));
+            piece.input_backward.push_back(pass("norm gradient", size_.own_state, 5.0 * s + 2.0 * cast + 14.0 * fp32,
+                                                PassClass::element_wise, 11));
             piece.input_backward.push_back(
                 pass("norm weight gradient", size_.own_state, s + fp32, PassClass::reduction));
         } else {

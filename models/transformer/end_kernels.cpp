@@ -82,6 +82,11 @@ std::vector<Kernel> head_backward(const Transformer& model, const Shard& shard) 
     kernels.push_back(gemm_kernel("logits weight gradient", vocabulary, size.hidden, size.tokens, e));
     if (model.biases.head) kernels.push_back(memory_kernel("logits bias gradient", size.tokens * vocabulary, e));
     kernels.push_back(memory_kernel("final norm gradient", 3.0 * size.own_state, e));
+    if (is_eager(shard)) {  // and its weight's, as in layers (eager_pieces.cpp)
+        kernels.back().pass = PassClass::norm;
+        kernels.back().bytes += Bytes{2.0 * size.own_state * e};
+        kernels.back().launches = 2;
+    }
     return kernels;
 }
 

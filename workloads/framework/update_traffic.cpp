@@ -40,9 +40,10 @@ UpdateTraffic mixed_precision_update(const Job& job) {
     return traffic;
 }
 
+// PyTorch's own: gradients are dropped, not zeroed (zero_grad, set_to_none=True).
 UpdateTraffic fused_update(const Job& job) {
     constexpr double norm = 4, clip = 8;
-    return {.held = job.framework->gradient_bytes(job), .updated = norm + clip + update(job, 4)};
+    return {.held = 0, .updated = norm + clip + update(job, 4)};
 }
 
 Bytes separate_accumulation(const Job& job) {

@@ -139,8 +139,11 @@ Seconds update_time(const Plan& plan, const Stage& stage) {
     for (const StageModule& module : stage.modules) tensors += module.tensors.size();
     const double stay = hybrid ? 1.0 - job.optimizer.fraction : 1.0;
     const Bytes moved{traffic.held * held + traffic.updated * updated_parameters(job, stage) * stay};
-    const Seconds passes =
-        std::max(pass_time(plan.device, moved, PassClass::optimizer), plan.device.host_launch * double(tensors));
+    Seconds passes = pass_time(plan.device, moved, PassClass::optimizer);
+    // Elsewhere the host's part is of its stream (StageWriter::finish).
+    if (job.modules == ModuleCode::framework) {
+        passes = std::max(passes, plan.device.host_launch * update_operations(job, tensors));
+    }
     if (hybrid) return passes + update_of_fraction(plan, stage);
     return job.optimizer.rule == UpdateRule::muon ? passes + orthogonalisation(plan, stage) : passes;
 }

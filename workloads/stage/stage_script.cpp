@@ -161,6 +161,18 @@ void StageWriter::reduce_shared_gradients() {
     step_calls(expert_bias_calls(job_, stage_.modules));
 }
 
+// As a pass, which ends no earlier than its last launch.
+void StageWriter::update() {
+    passes_.host().begin();
+    script_.compute("optimizer", stage_.optimizer, {});
+    if (job_.modules == ModuleCode::framework) return;
+    std::size_t tensors = 0;
+    const std::size_t maps = job_.model.gated ? 3 : 2;  // of all experts, one tensor each
+    for (const StageModule& module : stage_.modules) tensors += module.slices > 1 ? maps : module.tensors.size();
+    passes_.host().issue(update_operations(job_, tensors));
+    passes_.host().end({});
+}
+
 void StageWriter::finish() {
     const Framework& framework = *job_.framework;
     if (job_.schedule->copies > 1) {
@@ -175,7 +187,7 @@ void StageWriter::finish() {
     data_parallel_->finish_gradients(script_);
     reduce_shared_gradients();
     data_parallel_->before_optimizer(script_);
-    script_.compute("optimizer", stage_.optimizer, {});
+    update();
     data_parallel_->after_optimizer(script_);
     step_calls(framework.step_end(job_, index_));
 }

@@ -54,6 +54,7 @@ class StageWriter {
     std::size_t end_of_unit(std::size_t first) const;
     void step_calls(const Calls& calls);
     void reduce_shared_gradients();
+    void update();
     void finish();
 
     const Plan& plan_;
