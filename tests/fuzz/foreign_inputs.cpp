@@ -13,6 +13,7 @@
 #include "topologies/machine.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/recorded/reading.hpp"
+#include "workloads/recorded/recorded_step.hpp"
 #include "workloads/recorded/summary.hpp"
 
 namespace weft::test {
@@ -35,6 +36,15 @@ void replay_trace(std::span<const SourceFile> files) {
     }
 }
 
+// What a device was busy with and what it waited for add up to the step.
+void read_profile(const std::string& text) {
+    const KinetoTrace trace = read_kineto(ByteSource("trace.json", text));
+    const RecordedStep step = recorded_step(trace, 2);
+    std::int64_t sum = step.gaps.sum();
+    for (const RecordedKernel& kernel : step.kernels) sum += kernel.exposed;
+    if (sum != step.duration()) throw std::logic_error("kernels and gaps are not the step");
+}
+
 void read_foreign(const Format& format, const std::string& path, const std::string& text) {
     const std::array files{SourceFile{path, text}};
     find_format(files.front());
@@ -48,7 +58,7 @@ void read_foreign(const Format& format, const std::string& path, const std::stri
         case FormatKind::model:
             return read_model(import.object.json());
         case FormatKind::trace:
-            return replay_trace(files);
+            return format.name == "kineto" ? read_profile(text) : replay_trace(files);
     }
 }
 

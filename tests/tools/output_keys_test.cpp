@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -55,6 +56,8 @@ class output_keys : public ::testing::Test {
             {"job": "crossing.json", "name": "b", "placement": "nodes:1,129"}]})");
         write("two.goal",
               "num_ranks 2\nrank 0 { a: calc 5 b: send 8b to 1 b requires a }\nrank 1 { recv 8b from 0 }\n");
+        std::filesystem::copy_file(WEFT_TEST_DATA "/workloads/formats/seeds/kineto.json",
+                                   folder_.path() / "kineto.json");
         write("wrong.json", R"({"machine": "dgx-h10", "layuot": {}})");
         write("measured.csv",
               "collective,ranks,nnodes,size_bytes,time_us\nall_reduce,8,1,1048576,40\n"
@@ -98,6 +101,7 @@ TEST_F(output_keys, stay_what_they_were) {
         {"simulate --compare", "simulate job.json --compare --json"},
         {"explain", "explain job.json --json --jobs 1"},
         {"compare", "compare job.json --set batch.micro=2 --json"},
+        {"compare of a trace", "compare job.json kineto.json --json"},
         {"share", "share sharing.json --json"},
         {"run", "run job.json --steps 100 --samples 3 --json"},
         {"plan",

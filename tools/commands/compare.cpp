@@ -1,4 +1,5 @@
-// `weft compare JOB [JOB]...`: what differs between jobs, and where the difference in time comes from.
+// `weft compare JOB [JOB]...`: what differs between jobs, and where the difference in time comes from; of a job and
+// traces of it, where the simulation differs from what was recorded.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,8 +12,10 @@
 #include "tools/explain/job_comparison.hpp"
 #include "tools/options.hpp"
 #include "tools/output/job_comparison_text.hpp"
+#include "tools/output/step_comparison_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/refusals.hpp"
+#include "workloads/recorded/step_comparison.hpp"
 
 namespace weft::commands {
 namespace {
@@ -21,7 +24,6 @@ namespace {
 std::vector<ComparedJob> compared(const po::variables_map& arguments) {
     const std::vector<std::string> paths = option_texts(arguments, "jobs");
     const std::vector<std::string> overrides = job_overrides(arguments);
-    if (paths.empty()) throw po::required_option("job");
     if (paths.size() == 1) {
         if (overrides.empty()) {
             throw po::error(
@@ -51,7 +53,48 @@ ResultPageText page_text(const po::variables_map& arguments, const JobComparison
             std::move(command)};
 }
 
+// The job comes first.
+std::vector<std::string> traces_among(const po::variables_map& arguments) {
+    const std::vector<std::string> paths = option_texts(arguments, "jobs");
+    if (paths.empty()) throw po::required_option("job");
+    std::vector<std::string> traces;
+    for (const std::string& path : paths) {
+        if (!is_kineto(path)) continue;
+        if (&path == &paths.front()) throw po::error("compare: the job comes first, then traces of it");
+        traces.push_back(path);
+    }
+    if (!traces.empty() && traces.size() + 1 != paths.size()) {
+        throw po::error("compare: expected several jobs, or one job and traces of it");
+    }
+    return traces;
+}
+
+Exit run_traces(const po::variables_map& arguments, const std::vector<std::string>& traces) {
+    if (arguments.count("report") > 0) throw po::error("--report: of jobs, not of traces");
+    OpenedJob job = open_job(option_texts(arguments, "jobs").front(), job_overrides(arguments));
+    print_notes(job.notes);
+    const Study study = read_study(std::move(job.document));
+    const Simulation run = simulate_step(study, make_plan(study),
+                                         {.network = network_option(arguments),
+                                          .folding = folding_option(arguments),
+                                          .recording = Recording::spans,
+                                          .on_size = refuse_above(memory_limit(arguments))});
+    std::vector<StepComparison> found;
+    for (const std::string& trace : traces) found.push_back(compare_step(read_kineto(trace), run));
+    if (given(arguments, "json")) {
+        fmt::print("{}", step_comparison_json(found));
+        return Exit::ok;
+    }
+    for (const StepComparison& each : found) {
+        fmt::print("{}{}", &each == &found.front() ? "" : "\n", step_comparison_text(each));
+    }
+    return Exit::ok;
+}
+
 Exit run_compare(const po::variables_map& arguments) {
+    if (const std::vector<std::string> traces = traces_among(arguments); !traces.empty()) {
+        return run_traces(arguments, traces);
+    }
     const std::string page = output_option(arguments, "report", {".html"});
     const JobComparison comparison = compare_jobs(
         compared(arguments), {.simulation = {.network = network_option(arguments),

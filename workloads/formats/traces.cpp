@@ -7,8 +7,6 @@ namespace {
 
 std::string_view beginning(const SourceFile& file) { return std::string_view(file.text).substr(0, 4096); }
 
-bool is_kineto(const SourceFile& file) { return contains(file.text, "\"traceEvents\""); }
-
 bool is_simai(const SourceFile& file) {
     const std::string_view line = beginning(file).substr(0, file.text.find('\n'));
     return contains(line, "model_parallel_NPU_group") || line == "MICRO" || line == "MICRO\r";
@@ -33,13 +31,11 @@ bool is_astra_sim(const SourceFile& file) {
     return contains(file.text, "npus_count:") && contains(file.text, "topology:");
 }
 
-constexpr std::string_view no_traces = "weft reads traces of Chakra and GOAL alone";
+constexpr std::string_view no_traces = "weft reads traces of Chakra, GOAL and Kineto alone";
 constexpr std::string_view no_networks = "weft has machine files of its own, which weft schema machine describes";
 
 }  // namespace
 
-extern const Format kineto;
-const Format kineto{"kineto", "Kineto trace", is_kineto, nullptr, "a trace of Kineto, PyTorch's profiler", no_traces};
 extern const Format simai;
 const Format simai{"simai", "SimAI workload", is_simai, nullptr, "a SimAI workload", no_traces};
 extern const Format aicb;

@@ -33,7 +33,6 @@ struct Unread {
 };
 std::ostream& operator<<(std::ostream& out, const Unread& each) { return out << each.format; }
 const Unread unread[] = {
-    {"kineto", R"({"schemaVersion": 1, "traceEvents": []})", "a trace of Kineto"},
     {"simai", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", "a SimAI workload"},
     {"simai", "MICRO\n1\n", "a SimAI workload"},
     {"aicb", "comm_type,comm_group,comm_group_size\nCommType.all_reduce,dp,8\n", "a list of calls of AICB"},

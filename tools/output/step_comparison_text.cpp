@@ -1,0 +1,221 @@
+#include "tools/output/step_comparison_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sim/io/units.hpp"
+#include "tools/output/figures.hpp"
+#include "tools/output/json_text.hpp"
+#include "tools/output/result_table.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double per_second = 1e15;
+
+Seconds seconds(std::int64_t femtoseconds) { return {static_cast<double>(femtoseconds) / per_second}; }
+std::string time_text(std::int64_t femtoseconds) { return femtoseconds == 0 ? "" : to_text(seconds(femtoseconds)); }
+std::string count_text(double count) { return count == 0 ? "" : grouped(count); }
+
+// Of simulated over recorded; empty where either has nothing.
+std::string change(double recorded, double simulated) {
+    return recorded > 0 && simulated > 0 ? signed_percent_text(simulated / recorded - 1) : "";
+}
+std::string change(const Sides<std::int64_t>& times) {
+    return change(static_cast<double>(times[0]), static_cast<double>(times[1]));
+}
+
+// "+1.2 ms" where the simulation takes longer.
+std::string more(const Sides<std::int64_t>& times) {
+    const std::int64_t by = times[1] - times[0];
+    return by == 0 ? "" : (by < 0 ? "-" : "+") + to_text(seconds(std::abs(by)));
+}
+
+std::string layer_text(std::int32_t layer) { return layer == no_layer ? "" : fmt::format("layer {}", layer); }
+
+std::string work_text(const StepComparison& found) {
+    TextTable table({"<pass", "<class", "kernels", "simulated", "time", "simulated", "more", "", "rate", "simulated"});
+    Sides<std::int64_t> all{};
+    for (const ComparedWork& work : found.classes) {
+        table.add({std::string(name(work.key.pass)), std::string(name(work.key.what)), count_text(work.kernels[0]),
+                   count_text(work.kernels[1]), time_text(work.femtoseconds[0]), time_text(work.femtoseconds[1]),
+                   more(work.femtoseconds), change(work.femtoseconds), rate_text(work, Side::recorded),
+                   rate_text(work, Side::simulated)});
+        for (const std::size_t side : {0U, 1U}) all[side] += work.femtoseconds[side];
+    }
+    table.add({"all", "", "", "", time_text(all[0]), time_text(all[1]), more(all), change(all), "", ""});
+    return table.text();
+}
+
+std::string gaps_text(const StepComparison& found) {
+    TextTable table({"<step", "recorded", "simulated", "more", ""});
+    Sides<std::int64_t> exposed{};
+    for (const ComparedWork& work : found.classes) {
+        for (const std::size_t side : {0U, 1U}) exposed[side] += work.exposed[side];
+    }
+    table.add(
+        {"kernels, none counted twice", time_text(exposed[0]), time_text(exposed[1]), more(exposed), change(exposed)});
+    for (const ComparedGap& gap : found.gaps) {
+        table.add({gap.cause, time_text(gap.femtoseconds[0]), time_text(gap.femtoseconds[1]), more(gap.femtoseconds),
+                   change(gap.femtoseconds)});
+    }
+    table.add({"step", time_text(found.duration[0]), time_text(found.duration[1]), more(found.duration),
+               change(found.duration)});
+    return table.text();
+}
+
+std::string calls_text(const StepComparison& found) {
+    if (found.calls.empty()) return {};
+    TextTable table({"<collective", "ranks", "calls", "simulated", "bytes", "simulated", "time", "simulated", ""});
+    const auto bytes = [](double value) { return value > 0 ? to_text(Bytes{value}) : std::string(); };
+    const auto time = [](double value) { return value > 0 ? to_text(Seconds{value}) : std::string(); };
+    for (const ComparedCall& call : found.calls) {
+        table.add({call.op, call.ranks > 0 ? fmt::to_string(call.ranks) : "", count_text(call.calls[0]),
+                   count_text(call.calls[1]), bytes(call.bytes[0]), bytes(call.bytes[1]), time(call.seconds[0]),
+                   time(call.seconds[1]), change(call.seconds[0], call.seconds[1])});
+    }
+    return "\n" + table.text();
+}
+
+std::string unmatched_text(const StepComparison& found) {
+    if (found.unmatched.empty()) return {};
+    constexpr std::size_t most = 12, longest_name = 48;
+    TextTable table({"<unmatched", "<pass", "<class", "<", "kernels", "time", "<longest kernel", "<launched by"});
+    std::int64_t rest = 0;
+    for (std::size_t i = 0; i < found.unmatched.size(); ++i) {
+        const Unmatched& row = found.unmatched[i];
+        if (i >= most) {
+            rest += row.femtoseconds;
+            continue;
+        }
+        table.add({row.side == Side::recorded ? "recorded" : "simulated", std::string(name(row.key.pass)),
+                   std::string(name(row.key.what)), layer_text(row.key.layer), count_text(row.kernels),
+                   time_text(row.femtoseconds), row.kernel.substr(0, longest_name), row.operation});
+    }
+    if (rest > 0) {
+        table.add({fmt::format("{} more (--json has all)", found.unmatched.size() - most), "", "", "", "",
+                   time_text(rest), "", ""});
+    }
+    return "\n" + table.text();
+}
+
+std::string head_text(const StepComparison& found) {
+    std::string text = fmt::format("{}: {}", found.trace, found.step);
+    if (found.steps > 1) text += fmt::format(", of median length of {}", found.steps);
+    if (!found.device.empty()) text += ", " + found.device;
+    text += fmt::format("; beside a simulated rank of stage {}\n", found.stage);
+    if (found.ranks[0] >= 0 && found.ranks[0] != found.ranks[1]) {
+        text += fmt::format("warning: {} ranks were recorded, the job has {}\n", found.ranks[0], found.ranks[1]);
+    }
+    return text + "\n";
+}
+
+template <class Value, class To>
+Json pair_json(const Sides<Value>& sides, To to) {
+    return {to(sides[0]), to(sides[1])};
+}
+
+Json work_json(const ComparedWork& work) {
+    Json json{{"class", name(work.key.what)}, {"pass", name(work.key.pass)}};
+    if (work.key.layer != no_layer) json["layer"] = work.key.layer;
+    json["count"] = pair_json(work.kernels, number<Json>);
+    json["time_s"] = pair_json(work.femtoseconds, [](std::int64_t each) { return seconds(each).value; });
+    json["time_fs"] = work.femtoseconds;
+    json["exposed_fs"] = work.exposed;
+    json["flops"] = work.flops.value;
+    json["bytes"] = work.bytes.value;
+    return json;
+}
+
+Json unmatched_json(const Unmatched& row) {
+    Json json{{"side", row.side == Side::recorded ? "recorded" : "simulated"},
+              {"class", name(row.key.what)},
+              {"pass", name(row.key.pass)}};
+    if (row.key.layer != no_layer) json["layer"] = row.key.layer;
+    if (row.side == Side::recorded) {
+        json["longest_kernel"] = row.kernel;
+        json["launched_by"] = row.operation;
+    }
+    json["count"] = number<Json>(row.kernels);
+    json["time_s"] = seconds(row.femtoseconds).value;
+    return json;
+}
+
+Json comparison_json(const StepComparison& found) {
+    const auto in_seconds = [](std::int64_t each) { return seconds(each).value; };
+    Json json{{"trace", found.trace},
+              {"step", found.step},
+              {"steps", found.steps},
+              {"device", found.device},
+              {"stage", found.stage},
+              {"ranks", found.ranks},
+              {"step_s", pair_json(found.duration, in_seconds)},
+              {"step_fs", found.duration},
+              {"named", found.named},
+              {"matched", found.matched},
+              {"profiling_s", seconds(found.profiling).value},
+              {"host_layer_forward_s", pair_json(found.host_forward, in_seconds)},
+              {"host_layer_backward_s", pair_json(found.host_backward, in_seconds)}};
+    if (found.memory[0] > 0) json["allocated_bytes"] = found.memory;
+    for (const char* list : {"classes", "layers", "gaps", "collectives", "unmatched"}) json[list] = Json::array();
+    for (const ComparedWork& work : found.classes) json["classes"].push_back(work_json(work));
+    for (const ComparedWork& work : found.layers) json["layers"].push_back(work_json(work));
+    for (const ComparedGap& gap : found.gaps) {
+        json["gaps"].push_back(
+            {{"cause", gap.cause}, {"time_s", pair_json(gap.femtoseconds, in_seconds)}, {"time_fs", gap.femtoseconds}});
+    }
+    for (const ComparedCall& call : found.calls) {
+        json["collectives"].push_back({{"op", call.op},
+                                       {"ranks", call.ranks},
+                                       {"count", pair_json(call.calls, number<Json>)},
+                                       {"bytes", pair_json(call.bytes, number<Json>)},
+                                       {"time_s", call.seconds}});
+    }
+    for (const Unmatched& row : found.unmatched) json["unmatched"].push_back(unmatched_json(row));
+    return json;
+}
+
+}  // namespace
+
+std::string rate_text(const ComparedWork& work, Side side) {
+    const Seconds time = seconds(work.femtoseconds[static_cast<std::size_t>(side)]);
+    if (time.value <= 0) return "";
+    if (work.flops.value > 0) return to_text(work.flops / time);
+    return work.bytes.value > 0 ? to_text(work.bytes / time) : "";
+}
+
+std::string step_comparison_text(const StepComparison& found) {
+    std::string text = head_text(found) + gaps_text(found) + "\n" + work_text(found) + calls_text(found);
+    if (found.memory[0] > 0) {
+        text += fmt::format("\nmemory allocated: recorded {}, simulated {} ({})\n", to_text(Bytes{found.memory[0]}),
+                            to_text(Bytes{found.memory[1]}), change(found.memory[0], found.memory[1]));
+    }
+    text += unmatched_text(found);
+    text += fmt::format("\n{} of the recorded kernels' time is in a named class, {} has a simulated counterpart\n",
+                        percent(found.named), percent(found.matched));
+    if (found.host_forward[0] > 0 && found.host_backward[0] > 0) {
+        text += fmt::format(
+            "the host issues a layer in {} forward and {} backward, less what the profiler takes; simulated {} and "
+            "{}\n",
+            time_text(found.host_forward[0]), time_text(found.host_backward[0]), time_text(found.host_forward[1]),
+            time_text(found.host_backward[1]));
+    }
+    if (found.profiling > 0) {
+        text += fmt::format("about {} of the recorded step is the profiler's own cost on the host: {} without it\n",
+                            time_text(found.profiling), time_text(found.duration[0] - found.profiling));
+    }
+    return text;
+}
+
+std::string step_comparison_json(std::span<const StepComparison> comparisons) {
+    if (comparisons.size() == 1) return json_text(comparison_json(comparisons.front()));
+    Json list = Json::array();
+    for (const StepComparison& each : comparisons) list.push_back(comparison_json(each));
+    return json_text(Json{{"traces", std::move(list)}});
+}
+
+}  // namespace weft

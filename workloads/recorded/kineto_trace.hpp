@@ -1,0 +1,83 @@
+// What PyTorch's profiler wrote of one rank, as values: Kineto's Chrome JSON (pytorch/kineto, libkineto/src/
+// output_json.cpp). Times are whole nanoseconds from the trace's own base.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/io/byte_source.hpp"
+
+namespace weft {
+
+// TraceTexts, each kept once.
+class TraceTexts {
+  public:
+    std::uint32_t id(std::string_view text);
+    const std::string& of(std::uint32_t id) const { return *texts_[id]; }
+
+  private:
+    std::unordered_map<std::string, std::uint32_t> ids_;
+    std::vector<const std::string*> texts_;
+};
+
+struct HostEvent {
+    enum class Kind : std::uint8_t { operation, annotation, launch };
+
+    std::int64_t begin = 0, end = 0;
+    Kind kind{};
+    std::uint32_t name = 0;
+    std::uint32_t thread = 0;           // number of its process and thread, in the order they appear
+    std::int64_t sequence = -1;         // of autograd: a forward operation and those of its backward share one
+    std::uint64_t correlation = 0;      // of a launch
+    std::uint32_t dims = 0, types = 0;  // texts: "[[8192,4096],[4096,4096]]", "c10::BFloat16,c10::BFloat16"; 0: none
+};
+
+// What a call of a communication library says of itself (ParamCommsDebug).
+struct KinetoCall {
+    std::uint32_t op = 0, group = 0, type = 0;  // texts: "allreduce", a process group's name, "BFloat16"
+    double in = 0, out = 0;                     // elements
+    std::uint32_t ranks = 0;                    // of the group; 0: not said
+};
+
+struct DeviceEvent {
+    enum class Kind : std::uint8_t { kernel, copy, fill };
+    static constexpr std::uint32_t no_call = 0xffffffff;
+
+    std::int64_t begin = 0, end = 0;
+    Kind kind{};
+    std::uint32_t name = 0;
+    std::int32_t stream = 0;
+    std::uint64_t correlation = 0;
+    double bytes = 0;              // of copies and fills
+    std::uint32_t call = no_call;  // into KinetoTrace::calls
+};
+
+struct KinetoTrace {
+    std::string file;
+    std::string device;                  // "NVIDIA H100 80GB HBM3"; empty: not said
+    std::int64_t rank = -1, ranks = -1;  // -1: not said
+    TraceTexts texts;
+    std::vector<HostEvent> host;       // by begin; of one begin the longest first
+    std::vector<DeviceEvent> kernels;  // by begin
+    std::vector<KinetoCall> calls;
+    // Memory in use where it was recorded (profile_memory=True): the most that the allocator had given out and kept.
+    double allocated = 0, reserved = 0;
+};
+
+// JSON, packed with gzip or not, read as a stream. Throws ConfigError: unreadable, cut, no JSON, no traceEvents, or no
+// work of a device in it.
+KinetoTrace read_kineto(ByteSource source);
+inline KinetoTrace read_kineto(const std::filesystem::path& path) { return read_kineto(ByteSource(path)); }
+
+// Whether a file looks like one: of what cannot be read, no.
+bool is_kineto(const std::filesystem::path& path);
+
+// The numbers in HostEvent::dims, list by list.
+std::vector<std::vector<double>> dims_of(std::string_view text);
+
+}  // namespace weft

@@ -1,0 +1,243 @@
+#include "workloads/recorded/recorded_step.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+namespace weft {
+namespace {
+
+constexpr std::uint32_t none = 0xffffffff;
+constexpr std::string_view evaluates = "autograd::engine::evaluate_function: ";
+
+// What a kernel was launched by: events of the host that lie around its launch, outermost first.
+using Chain = std::vector<std::uint32_t>;
+
+class StepReader {
+  public:
+    StepReader(const KinetoTrace& trace, std::uint32_t layers) : trace_(trace), layers_(layers) {}
+
+    RecordedStep read() {
+        link_launches();
+        choose_step();
+        for (std::uint32_t i = 0; i < trace_.kernels.size(); ++i) {
+            const std::int64_t launched = launch_time(i);
+            if (launched < first_ || launched >= last_) continue;
+            step_.kernels.push_back({.event = i, .launched = launched});
+        }
+        add_chains();
+        for (std::size_t i = 0; i < step_.kernels.size(); ++i) place(step_.kernels[i], chains_[i]);
+        put_into_layers();
+        add_up_time(trace_, step_);
+        return std::move(step_);
+    }
+
+  private:
+    std::string_view text(std::uint32_t id) const { return trace_.texts.of(id); }
+    const HostEvent& host(std::uint32_t i) const { return trace_.host[i]; }
+
+    void link_launches() {
+        for (std::uint32_t i = 0; i < trace_.host.size(); ++i) {
+            if (host(i).kind == HostEvent::Kind::launch) launches_.try_emplace(host(i).correlation, i);
+        }
+    }
+
+    std::uint32_t launch_of(std::uint32_t kernel) const {
+        const auto found = launches_.find(trace_.kernels[kernel].correlation);
+        return found == launches_.end() ? none : found->second;
+    }
+
+    // A kernel whose launch was not recorded began as soon as it was launched.
+    std::int64_t launch_time(std::uint32_t kernel) const {
+        const std::uint32_t launch = launch_of(kernel);
+        return launch == none ? trace_.kernels[kernel].begin : host(launch).begin;
+    }
+
+    // Of kernels that are launched in [begin, end).
+    std::int64_t device_end(std::int64_t begin, std::int64_t end) const {
+        std::int64_t last = begin;
+        for (std::uint32_t i = 0; i < trace_.kernels.size(); ++i) {
+            const std::int64_t launched = launch_time(i);
+            if (launched >= begin && launched < end) last = std::max(last, trace_.kernels[i].end);
+        }
+        return last;
+    }
+
+    void choose_step() {
+        std::map<std::int64_t, std::uint32_t> steps;
+        for (std::uint32_t i = 0; i < trace_.host.size(); ++i) {
+            const bool is_step =
+                host(i).kind == HostEvent::Kind::annotation && text(host(i).name).starts_with("Profiler");
+            if (is_step && text(host(i).name).starts_with("ProfilerStep")) steps.try_emplace(host(i).begin, i);
+        }
+        if (steps.empty()) return take_all();
+        struct Timed {
+            std::int64_t duration, begin;
+            std::uint32_t event;
+        };
+        std::vector<Timed> timed;
+        std::int64_t before = 0;
+        for (const auto& [begin, event] : steps) {
+            const std::int64_t from = before == 0 ? begin : std::max(before, begin);
+            const std::int64_t end = device_end(begin, host(event).end);
+            if (end == begin) continue;  // nothing was launched
+            before = end;
+            timed.push_back({before - from, from, event});
+        }
+        if (timed.empty()) return take_all();
+        std::ranges::sort(timed, {}, &Timed::duration);
+        const Timed& chosen = timed[(timed.size() - 1) / 2];
+        step_.name = text(host(chosen.event).name);
+        step_.steps = timed.size();
+        first_ = host(chosen.event).begin;
+        last_ = host(chosen.event).end;
+        step_.begin = chosen.begin;
+        step_.end = std::max(chosen.begin + chosen.duration, chosen.begin);
+    }
+
+    void take_all() {
+        step_.name = "the whole trace";
+        std::int64_t first = trace_.kernels.front().begin, last = 0;
+        for (const HostEvent& event : trace_.host) {
+            if (event.kind == HostEvent::Kind::launch) continue;
+            first = std::min(first, event.begin);
+            break;
+        }
+        for (const DeviceEvent& kernel : trace_.kernels) last = std::max(last, kernel.end);
+        first_ = std::min(first, trace_.host.empty() ? first : trace_.host.front().begin);
+        last_ = last + 1;
+        step_.begin = first;
+        step_.end = last;
+    }
+
+    // By a walk over each thread with the operations that are open.
+    void add_chains() {
+        chains_.resize(step_.kernels.size());
+        std::unordered_map<std::uint32_t, std::size_t> kernel_of_launch;
+        for (std::size_t i = 0; i < step_.kernels.size(); ++i) {
+            const std::uint32_t launch = launch_of(step_.kernels[i].event);
+            if (launch != none) kernel_of_launch.try_emplace(launch, i);
+        }
+        std::map<std::uint32_t, Chain> open;
+        for (std::uint32_t i = 0; i < trace_.host.size(); ++i) {
+            const HostEvent& event = host(i);
+            Chain& chain = open[event.thread];
+            while (!chain.empty() && host(chain.back()).end <= event.begin) chain.pop_back();
+            if (event.kind != HostEvent::Kind::launch) {
+                chain.push_back(i);
+                if (event.begin >= first_ && event.begin < last_) {
+                    step_.operations += event.kind == HostEvent::Kind::operation;
+                    if (event.sequence >= 0 && !text(event.name).starts_with(evaluates))
+                        forward_.try_emplace(event.sequence, i);
+                }
+                if (text(event.name).starts_with(evaluates)) last_backward_ = std::max(last_backward_, event.end);
+                continue;
+            }
+            if (const auto found = kernel_of_launch.find(i); found != kernel_of_launch.end()) {
+                chains_[found->second] = chain;
+            }
+        }
+    }
+
+    std::uint32_t outermost(const Chain& chain, auto holds) const {
+        const auto found = std::ranges::find_if(chain, [&](std::uint32_t i) { return holds(text(host(i).name)); });
+        return found == chain.end() ? none : *found;
+    }
+
+    void place(RecordedKernel& kernel, const Chain& chain) {
+        const DeviceEvent& event = trace_.kernels[kernel.event];
+        for (const std::uint32_t i : chain) {
+            if (host(i).kind != HostEvent::Kind::operation) continue;
+            kernel.operation = host(i).name;
+            kernel.dims = host(i).dims;
+            kernel.types = host(i).types;
+        }
+        kernel.what = work_class({.kernel = text(event.name),
+                                  .operation = text(kernel.operation),
+                                  .dims = text(kernel.dims),
+                                  .is_copy = event.kind == DeviceEvent::Kind::copy,
+                                  .is_fill = event.kind == DeviceEvent::Kind::fill});
+        if (event.call != DeviceEvent::no_call) kernel.what = WorkClass::communication;
+        const auto begins = [&](std::string_view with) {
+            return outermost(chain, [&](std::string_view name) { return name.starts_with(with); }) != none;
+        };
+        const bool is_backward = begins(evaluates);
+        const std::int64_t launched = kernel.launched;
+        if (kernel.what == WorkClass::communication) {
+            kernel.pass = WorkPass::data_parallel;
+        } else if (kernel.what == WorkClass::parameters || is_of_sharding(chain)) {
+            kernel.what = WorkClass::parameters;
+            kernel.pass = WorkPass::data_parallel;
+        } else if (begins("Optimizer.") || (last_backward_ > 0 && launched >= last_backward_)) {
+            kernel.pass = WorkPass::optimizer;
+            kernel.what = WorkClass::optimizer;
+        } else if (is_backward) {
+            kernel.pass = WorkPass::backward;
+        }
+    }
+
+    // FSDP's own work lies in its annotations. DDP's lies where gradients are accumulated, which nothing else computes
+    // in.
+    bool is_of_sharding(const Chain& chain) const {
+        return outermost(chain, [](std::string_view name) {
+                   return name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel._") ||
+                          name.find("AccumulateGrad") != name.npos;
+               }) != none;
+    }
+
+    void put_into_layers() {
+        std::vector<ForwardKernel> forward;
+        for (std::uint32_t i = 0; i < step_.kernels.size(); ++i) {
+            const RecordedKernel& kernel = step_.kernels[i];
+            if (kernel.pass != WorkPass::forward || trace_.kernels[kernel.event].kind == DeviceEvent::Kind::fill)
+                continue;
+            const std::size_t print = std::hash<std::uint64_t>{}(
+                (std::uint64_t{trace_.kernels[kernel.event].name} << 32U) ^ (kernel.operation * 0x9e3779b97f4a7c15U));
+            forward.push_back({.kernel = i,
+                               .launched = kernel.launched,
+                               .fingerprint = print,
+                               .is_core = kernel.what == WorkClass::attention || kernel.what == WorkClass::scores});
+        }
+        std::ranges::stable_sort(forward, {}, &ForwardKernel::launched);
+        begins_ = find_layers(forward, layers_);
+        for (std::size_t i = 0; i < step_.kernels.size(); ++i) {
+            RecordedKernel& kernel = step_.kernels[i];
+            if (kernel.pass == WorkPass::forward) kernel.layer = layer_at(kernel.launched);
+            if (kernel.pass == WorkPass::backward) kernel.layer = layer_of_forward(chains_[i]);
+        }
+    }
+
+    std::int32_t layer_at(std::int64_t launched) const {
+        const auto next = std::ranges::upper_bound(begins_, launched, {}, &LayerBegin::launched);
+        return next == begins_.begin() ? no_layer : std::prev(next)->layer;
+    }
+
+    // Backward of what has the same number of autograd.
+    std::int32_t layer_of_forward(const Chain& chain) const {
+        for (const std::uint32_t i : chain) {
+            if (host(i).sequence < 0) continue;
+            const auto found = forward_.find(host(i).sequence);
+            if (found != forward_.end()) return layer_at(host(found->second).begin);
+        }
+        return no_layer;
+    }
+
+    const KinetoTrace& trace_;
+    std::uint32_t layers_;
+    RecordedStep step_;
+    std::unordered_map<std::uint64_t, std::uint32_t> launches_;  // host events by correlation
+    std::vector<Chain> chains_;                                  // of step_.kernels
+    std::unordered_map<std::int64_t, std::uint32_t> forward_;    // host events by sequence number
+    std::vector<LayerBegin> begins_;
+    std::int64_t first_ = 0, last_ = 0;  // launches in [first, last) are the step's
+    std::int64_t last_backward_ = 0;
+};
+
+}  // namespace
+
+RecordedStep recorded_step(const KinetoTrace& trace, std::uint32_t layers) { return StepReader(trace, layers).read(); }
+
+}  // namespace weft

@@ -1,0 +1,78 @@
+// One step of a trace: its kernels with what launched them, the pass and layer they belong to, and the times at which
+// the device had nothing to do.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workloads/recorded/kineto_trace.hpp"
+#include "workloads/recorded/work_class.hpp"
+
+namespace weft {
+
+constexpr std::int32_t no_layer = -1;  // embedding, head, and what is done once per step
+
+struct RecordedKernel {
+    std::uint32_t event = 0;    // into KinetoTrace::kernels
+    std::int64_t launched = 0;  // by the host, ns
+    WorkClass what = WorkClass::other;
+    WorkPass pass = WorkPass::forward;
+    std::int32_t layer = no_layer;
+    std::uint32_t operation = 0, dims = 0, types = 0;  // texts: what launched it; 0: not recorded
+    // Of its time what no computation that began before covers; of communication, what no computation covers. These
+    // and the gaps add up to the step.
+    std::int64_t exposed = 0;
+};
+
+// Why the device was idle.
+struct RecordedGaps {
+    std::int64_t between = 0;          // the next kernel had been launched before the last one ended
+    std::int64_t host = 0;             // it had not
+    std::int64_t synchronisation = 0;  // nor could it: the host had waited for the device
+    std::int64_t end = 0;              // behind the last kernel
+
+    std::int64_t sum() const { return between + host + synchronisation + end; }
+};
+
+struct RecordedStep {
+    std::string name;                 // "ProfilerStep#12", or "the whole trace"
+    std::size_t steps = 1;            // in the trace
+    std::int64_t begin = 0, end = 0;  // ns
+    std::vector<RecordedKernel> kernels;
+    RecordedGaps gaps;
+    std::int64_t operations = 0;  // that the host issued and the profiler recorded
+    // Of the host, median over layers: from its first launch for one to that for the next, forward and backward. 0 with
+    // fewer than three layers.
+    struct LayerIssue {
+        std::int64_t time = 0;  // ns
+        double operations = 0;  // that the profiler recorded
+    };
+    LayerIssue forward, backward;
+
+    std::int64_t duration() const { return end - begin; }
+};
+
+// `layers` of the model, which the trace does not name. Of several steps the one of median length; a step lasts from
+// the end of the one before, on the device, to its own.
+RecordedStep recorded_step(const KinetoTrace& trace, std::uint32_t layers);
+
+// Fills in what the kernels expose, the gaps, and what the host takes for a layer.
+void add_up_time(const KinetoTrace& trace, RecordedStep& step);
+
+// Puts the kernels of forward passes into layers, and returns of each when the host had come to it. A layer has one
+// attention core; what precedes it in the first layer, up to where the model's beginning differs, precedes it in all.
+// Kernels of forward passes in order; -1 before the first layer and behind the last.
+struct ForwardKernel {
+    std::uint32_t kernel = 0;       // into RecordedStep::kernels
+    std::int64_t launched = 0;      // ns
+    std::uint64_t fingerprint = 0;  // of its name and what launched it
+    bool is_core = false;
+};
+struct LayerBegin {
+    std::int64_t launched = 0;
+    std::int32_t layer = no_layer;
+};
+std::vector<LayerBegin> find_layers(const std::vector<ForwardKernel>& kernels, std::uint32_t layers);
+
+}  // namespace weft

@@ -1,0 +1,317 @@
+#include "workloads/recorded/step_comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "sim/io/diagnostics.hpp"
+#include "workloads/report/report.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t of_nanosecond = 1'000'000;
+constexpr double per_second = 1e15;
+
+// What an operation takes longer for being recorded with its shapes: the host's time for four steps of one H100 with
+// and without the profiler (PyTorch 2.11) differs by 2.9, 6.0, 6.0 and 6.5 us for each. Where the host is ahead of the
+// device the step is no longer for it.
+constexpr double seconds_of_operation = 6e-6;
+
+std::int64_t clock_ticks(Seconds time) { return std::llround(time.value * per_second); }
+
+// Dimensions of a product (m, n, k, count) by those of its operands.
+struct Dims {
+    double m = 0, n = 0, k = 0, count = 1;
+    double flops() const { return 2 * m * n * k * count; }
+};
+
+Dims product_dims(std::string_view text) {
+    std::vector<std::vector<double>> operands = dims_of(text);
+    // addmm has what it adds before its factors, all have further arguments behind them.
+    std::erase_if(operands, [](const auto& dims) { return dims.size() < 2; });
+    if (operands.size() >= 3 && operands[2].size() == operands[1].size() &&
+        operands[1].back() == operands[2][operands[2].size() - 2] && operands[0].back() == operands[2].back()) {
+        operands.erase(operands.begin());
+    }
+    if (operands.size() < 2) return {};
+    const std::vector<double>&a = operands[0], &b = operands[1];
+    Dims dims{.m = a[a.size() - 2], .n = b.back(), .k = a.back(), .count = a.size() > 2 ? a[0] : 1};
+    if (a.size() > 3) dims.count *= a[1];
+    return dims;
+}
+
+// The class of a product of these dimensions: the same work, and the most dimensions in common.
+WorkClass product_class(std::string_view text, const std::vector<ProductShape>& shapes) {
+    const Dims dims = product_dims(text);
+    WorkClass best = WorkClass::other_products;
+    int most = 0;
+    for (const ProductShape& shape : shapes) {
+        const double flops = 2 * shape.m * shape.n * shape.k * shape.count;
+        if (std::abs(flops - dims.flops()) > 0.02 * flops) continue;
+        std::multiset<double> own{shape.m, shape.n, shape.k};
+        int common = 1;
+        for (const double each : {dims.m, dims.n, dims.k}) {
+            const auto found = own.find(each);
+            if (found == own.end()) continue;
+            own.erase(found);
+            ++common;
+        }
+        if (common > most) best = shape.what;
+        most = std::max(most, common);
+    }
+    return best;
+}
+
+class Comparer {
+  public:
+    Comparer(const KinetoTrace& trace, const Simulation& run)
+        : trace_(trace), run_(run), step_(recorded_step(trace, run.plan.job.model.layers)) {}
+
+    StepComparison compare() {
+        const Layout& layout = run_.plan.job.layout;
+        const bool known = trace_.rank >= 0 && trace_.rank < layout.ranks();
+        found_.stage = known ? layout.grid().coordinate(static_cast<RankId>(trace_.rank), "pipeline") : 0;
+        work_ = simulated_work(run_.plan, found_.stage);
+        fuses_ = work_.fuses_passes();
+        name_products();
+        add_recorded();
+        add_simulated();
+        join();
+        add_gaps();
+        add_calls();
+        found_.trace = trace_.file;
+        found_.step = step_.name;
+        found_.steps = step_.steps;
+        found_.device = trace_.device;
+        found_.ranks = {trace_.ranks, std::int64_t{layout.ranks()}};
+        return std::move(found_);
+    }
+
+  private:
+    void name_products() {
+        for (RecordedKernel& kernel : step_.kernels) {
+            if (kernel.what != WorkClass::other_products) continue;
+            kernel.what = product_class(trace_.texts.of(kernel.dims), work_.products);
+        }
+    }
+
+    // Where the simulation has fused passes alone, those of either side are compared as such.
+    WorkClass compared(WorkClass what) const { return fuses_ && is_pass(what) ? WorkClass::fused : what; }
+
+    void add_recorded() {
+        for (const RecordedKernel& kernel : step_.kernels) {
+            const DeviceEvent& event = trace_.kernels[kernel.event];
+            ComparedWork& work = of({kernel.pass, kernel.layer, compared(kernel.what)});
+            work.kernels[0] += event.kind != DeviceEvent::Kind::fill;
+            work.femtoseconds[0] += (event.end - event.begin) * of_nanosecond;
+            work.exposed[0] += kernel.exposed * of_nanosecond;
+            auto& longest = longest_[work.key];
+            if (longest == nullptr || event.end - event.begin > duration(*longest)) longest = &kernel;
+        }
+        found_.duration[0] = step_.duration() * of_nanosecond;
+        estimate_profiling();
+        found_.memory = {trace_.allocated, run_.plan.stages[found_.stage].memory.allocated().value};
+    }
+
+    // Of a step that waits for its host, all that recording costs the host, but no more than it waited.
+    void estimate_profiling() {
+        const std::int64_t late = (step_.gaps.host + step_.gaps.synchronisation) * of_nanosecond;
+        const std::int64_t cost = clock_ticks(Seconds{seconds_of_operation * static_cast<double>(step_.operations)});
+        found_.profiling = std::min(late, cost);
+        const auto issue = [](const RecordedStep::LayerIssue& layer) {
+            return std::max<std::int64_t>(
+                layer.time * of_nanosecond - clock_ticks(Seconds{seconds_of_operation * layer.operations}), 0);
+        };
+        found_.host_forward = {issue(step_.forward), clock_ticks(work_.host_forward)};
+        found_.host_backward = {issue(step_.backward), clock_ticks(work_.host_backward)};
+        if (!step_.kernels.empty()) {
+            found_.between = step_.gaps.between * of_nanosecond / static_cast<std::int64_t>(step_.kernels.size());
+        }
+    }
+
+    std::int64_t duration(const RecordedKernel& kernel) const {
+        return trace_.kernels[kernel.event].end - trace_.kernels[kernel.event].begin;
+    }
+
+    void add_simulated() {
+        for (const auto& [key, sum] : work_.sums) {
+            ComparedWork& work = of({key.pass, key.layer, compared(key.what)});
+            work.kernels[1] += sum.kernels;
+            work.femtoseconds[1] += clock_ticks(sum.time);
+            work.exposed[1] += clock_ticks(sum.time);
+            work.flops += sum.flops;
+            work.bytes += sum.bytes;
+        }
+        found_.duration[1] = run_.timeline.end.femtoseconds;
+    }
+
+    ComparedWork& of(const WorkKey& key) {
+        ComparedWork& work = cells_[key];
+        work.key = key;
+        return work;
+    }
+
+    void join() {
+        std::map<WorkKey, ComparedWork> classes;
+        std::int64_t all = 0, named = 0, matched = 0;
+        for (const auto& [key, work] : cells_) {
+            found_.layers.push_back(work);
+            ComparedWork& sum = classes[{key.pass, no_layer, key.what}];
+            sum.key = {key.pass, no_layer, key.what};
+            for (const std::size_t side : {0U, 1U}) {
+                sum.kernels[side] += work.kernels[side];
+                sum.femtoseconds[side] += work.femtoseconds[side];
+                sum.exposed[side] += work.exposed[side];
+            }
+            sum.flops += work.flops;
+            sum.bytes += work.bytes;
+            all += work.femtoseconds[0];
+            if (key.what != WorkClass::other) named += work.femtoseconds[0];
+            // Calls are matched by operation and group.
+            const bool both = work.femtoseconds[0] > 0 && work.femtoseconds[1] > 0;
+            if (both || key.what == WorkClass::communication) {
+                matched += work.femtoseconds[0];
+            } else {
+                add_unmatched(work);
+            }
+        }
+        for (auto& [key, sum] : classes) found_.classes.push_back(sum);
+        const auto largest = [](const auto& work) { return -std::abs(work.difference()); };
+        std::ranges::stable_sort(found_.classes, {}, largest);
+        std::ranges::stable_sort(found_.unmatched, std::ranges::greater{}, &Unmatched::femtoseconds);
+        if (all > 0) found_.named = static_cast<double>(named) / static_cast<double>(all);
+        if (all > 0) found_.matched = static_cast<double>(matched) / static_cast<double>(all);
+    }
+
+    void add_unmatched(const ComparedWork& work) {
+        const Side side = work.femtoseconds[0] > 0 ? Side::recorded : Side::simulated;
+        const auto s = static_cast<std::size_t>(side);
+        Unmatched row{.side = side,
+                      .key = work.key,
+                      .kernel = {},
+                      .operation = {},
+                      .kernels = work.kernels[s],
+                      .femtoseconds = work.femtoseconds[s]};
+        if (side == Side::recorded) {
+            const RecordedKernel& kernel = *longest_.at(work.key);
+            row.kernel = trace_.texts.of(trace_.kernels[kernel.event].name);
+            row.operation = trace_.texts.of(kernel.operation);
+        }
+        found_.unmatched.push_back(std::move(row));
+    }
+
+    void add_gaps() {
+        const Report report = make_report(run_);
+        const StageReport& stage = report.stages[found_.stage];
+        std::int64_t between = 0, busy = 0;
+        for (const auto& [key, sum] : work_.sums) {
+            between += clock_ticks(sum.gaps);
+            busy += clock_ticks(sum.time);
+        }
+        const std::int64_t host = clock_ticks(Seconds{report.metric("step.waiting_for_host_s")});
+        const std::int64_t slower = clock_ticks(Seconds{report.metric("step.interference_s")});
+        const RecordedGaps& gaps = step_.gaps;
+        found_.gaps = {{"between kernels", {gaps.between * of_nanosecond, between}},
+                       {"waiting for the host", {gaps.host * of_nanosecond, host}, true},
+                       {"host, after it waited for the device", {gaps.synchronisation * of_nanosecond, 0}, true},
+                       {"behind the last kernel", {gaps.end * of_nanosecond, 0}},
+                       {"slower beside communication", {0, slower}},
+                       {"waiting for other stages", {0, clock_ticks(stage.idle)}}};
+        for (const DimensionTime& dimension : stage.dimensions) {
+            found_.gaps.push_back({"exposed communication, " + dimension.dimension, {0, clock_ticks(dimension.time)}});
+        }
+        std::int64_t rest = found_.duration[1] - busy;
+        for (const ComparedGap& gap : found_.gaps) rest -= gap.femtoseconds[1];
+        if (std::abs(rest) < of_nanosecond) {  // what is rounded above
+            found_.gaps.front().femtoseconds[1] += rest;
+        } else {
+            found_.gaps.push_back({"not attributed", {0, rest}});
+        }
+        std::erase_if(found_.gaps, [](const ComparedGap& gap) { return gap.femtoseconds == Sides<std::int64_t>{}; });
+    }
+
+    void add_calls();
+
+    const KinetoTrace& trace_;
+    const Simulation& run_;
+    RecordedStep step_;
+    SimulatedWork work_;
+    bool fuses_ = false;
+    std::map<WorkKey, ComparedWork> cells_;
+    std::map<WorkKey, const RecordedKernel*> longest_;
+    StepComparison found_;
+};
+
+double bytes_of_type(std::string_view type) {
+    const auto is = [&](std::string_view part) { return type.find(part) != type.npos; };
+    if (is("Float8") || is("Byte") || is("Char") || is("Bool")) return 1;
+    if (is("BFloat16") || is("Half")) return 2;
+    return is("Long") || is("Double") ? 8 : 4;
+}
+
+// "_allgather_base" and "allgather" are all-gather.
+std::string operation_name(std::string_view recorded) {
+    constexpr std::pair<std::string_view, std::string_view> names[] = {{"reduce_scatter", "reduce-scatter"},
+                                                                       {"allreduce", "all-reduce"},
+                                                                       {"all_reduce", "all-reduce"},
+                                                                       {"allgather", "all-gather"},
+                                                                       {"all_gather", "all-gather"},
+                                                                       {"all_to_all", "all-to-all"},
+                                                                       {"alltoall", "all-to-all"},
+                                                                       {"broadcast", "broadcast"},
+                                                                       {"send", "send"},
+                                                                       {"recv", "recv"}};
+    for (const auto& [part, name] : names) {
+        if (recorded.find(part) != recorded.npos) return std::string(name);
+    }
+    return std::string(recorded);
+}
+
+void Comparer::add_calls() {
+    std::map<std::pair<std::string, std::uint32_t>, ComparedCall> calls;
+    const auto call = [&](const std::string& op, std::uint32_t ranks) -> ComparedCall& {
+        ComparedCall& found = calls[{op, ranks}];
+        found.op = op;
+        found.ranks = ranks;
+        return found;
+    };
+    for (const RecordedKernel& kernel : step_.kernels) {
+        const DeviceEvent& event = trace_.kernels[kernel.event];
+        if (kernel.what != WorkClass::communication) continue;
+        const KinetoCall none{};
+        const KinetoCall& own = event.call == DeviceEvent::no_call ? none : trace_.calls[event.call];
+        const std::string& name = trace_.texts.of(own.op == 0 ? event.name : own.op);
+        ComparedCall& row = call(operation_name(name), own.ranks);
+        row.calls[0] += 1;
+        row.bytes[0] += std::max(own.in, own.out) * bytes_of_type(trace_.texts.of(own.type));
+        row.seconds[0] += static_cast<double>(event.end - event.begin) * 1e-9;
+    }
+    for (const CommunicationReport& own : make_report(run_).communication) {
+        std::string op = own.op;
+        std::ranges::replace(op, '_', '-');
+        ComparedCall& row = call(op, own.group_size);
+        row.calls[1] += own.calls;
+        for (const CallReport& each : own.by_message) row.bytes[1] += each.message.value * each.calls;
+        row.seconds[1] += own.time.value;
+    }
+    for (auto& [key, row] : calls) found_.calls.push_back(std::move(row));
+}
+
+}  // namespace
+
+StepComparison compare_step(const KinetoTrace& trace, const Simulation& run) {
+    constexpr double most = 9e12;  // ns that the clock of the simulation has room for
+    double sum = 0;
+    for (const DeviceEvent& kernel : trace.kernels) sum += static_cast<double>(kernel.end - kernel.begin);
+    sum = std::max(sum, static_cast<double>(trace.kernels.back().end - trace.kernels.front().begin));
+    if (sum > most) {
+        throw ConfigError(
+            {{.file = trace.file, .key = {}, .message = "lasts longer than 9,000 s: record a few steps"}});
+    }
+    return Comparer(trace, run).compare();
+}
+
+}  // namespace weft

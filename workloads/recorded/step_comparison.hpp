@@ -1,0 +1,81 @@
+// A recorded step beside a simulated one: kernels by pass, layer and class, gaps by cause, calls by group. On either
+// side what classes expose and the gaps add up to the step.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workloads/recorded/kineto_trace.hpp"
+#include "workloads/recorded/recorded_step.hpp"
+#include "workloads/recorded/simulated_work.hpp"
+#include "workloads/report/simulation.hpp"
+
+namespace weft {
+
+enum class Side : std::uint8_t { recorded, simulated };
+template <class Value>
+using Sides = std::array<Value, 2>;
+
+// Kernels of one class in one pass: of one layer, or of all.
+struct ComparedWork {
+    WorkKey key;
+    Sides<double> kernels{};
+    Sides<std::int64_t> femtoseconds{};  // of their own; overlapping ones count each
+    // Of it what lies on no earlier kernel: as compute goes one after another in a simulation, there all of it.
+    Sides<std::int64_t> exposed{};
+    Flops flops{};  // simulated: executed, read and written; the rate of either side is over these
+    Bytes bytes{};
+
+    std::int64_t difference() const { return femtoseconds[0] - femtoseconds[1]; }
+};
+
+struct ComparedGap {
+    std::string cause;
+    Sides<std::int64_t> femtoseconds{};
+    bool is_of_host = false;  // the device waits for it
+};
+
+struct ComparedCall {
+    std::string op;
+    std::uint32_t ranks = 0;
+    Sides<double> calls{};
+    Sides<double> bytes{};  // full buffers
+    Sides<double> seconds{};
+};
+
+// Kernels that are not in the simulation, or that it has and the trace has not.
+struct Unmatched {
+    Side side{};
+    WorkKey key;
+    std::string kernel, operation;  // of a recorded one: the longest
+    double kernels = 0;
+    std::int64_t femtoseconds = 0;
+};
+
+struct StepComparison {
+    std::string trace, step, device;
+    std::size_t steps = 1;
+    std::uint32_t stage = 0;
+    Sides<std::int64_t> ranks{};        // that ran; recorded -1: not said
+    Sides<std::int64_t> duration{};     // fs
+    std::vector<ComparedWork> classes;  // over all layers: the largest difference first
+    std::vector<ComparedWork> layers;   // in the order of the step
+    std::vector<ComparedGap> gaps;
+    std::vector<ComparedCall> calls;
+    std::vector<Unmatched> unmatched;  // the longest first
+    double named = 0;                  // of the recorded kernels' time, in a class other than `other`
+    double matched = 0;                // in a pass, layer and class that the simulation has, too
+    std::int64_t profiling = 0;        // fs, estimated: what recording made the host's part longer
+    // fs that the host takes to issue a layer; recorded: less what the profiler takes. 0: not told.
+    Sides<std::int64_t> host_forward{}, host_backward{};
+    std::int64_t between = 0;  // fs from a kernel to the next one that was launched in time, recorded, mean
+    Sides<double> memory{};    // bytes allocated; 0: not recorded
+};
+
+// `run`: of the job that was recorded.
+StepComparison compare_step(const KinetoTrace& trace, const Simulation& run);
+
+}  // namespace weft
