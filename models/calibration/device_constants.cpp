@@ -46,6 +46,14 @@ void add_attention(const Device& device, std::vector<DeviceConstant>& constants)
     }
 }
 
+void add_passes(const Device& device, std::vector<DeviceConstant>& constants) {
+    for (std::size_t i = 1; i < pass_classes; ++i) {
+        if (device.pass_efficiency[i] <= 0.0) continue;  // it has that of all passes
+        constants.push_back(share(std::string(pass_key(static_cast<PassClass>(i))),
+                                  [i](Device& d) -> double& { return d.pass_efficiency[i]; }));
+    }
+}
+
 void add_lists(const Device& device, std::vector<DeviceConstant>& constants) {
     for (std::size_t i = 0; i < device.gemm.alignments.size(); ++i) {
         constants.push_back(share(fmt::format("gemm_alignment[{}]", i),
@@ -87,6 +95,7 @@ std::vector<DeviceConstant> device_constants(const Device& device) {
         constants.push_back(half("gemm_eighth_k_half", 64, [](Device& d) -> double& { return d.gemm_eighth.k_half; }));
     }
     add_attention(device, constants);
+    add_passes(device, constants);
     add_lists(device, constants);
     return constants;
 }

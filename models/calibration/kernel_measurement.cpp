@@ -55,7 +55,9 @@ Kernel measured_attention(MeasuredKernel kind, double sequence, double head_size
             .executed = forward ? 0.5 : 0.5 * 5.0 / 4.0};
 }
 
-Kernel measured_pass(Bytes moved) { return {.name = "pass", .kind = KernelKind::memory, .flops = {}, .bytes = moved}; }
+Kernel measured_pass(Bytes moved, PassClass pass) {
+    return {.name = "pass", .kind = KernelKind::memory, .pass = pass, .flops = {}, .bytes = moved};
+}
 
 double predicted_value(const Device& device, const KernelMeasurement& row) {
     switch (row.kind) {
@@ -66,7 +68,7 @@ double predicted_value(const Device& device, const KernelMeasurement& row) {
         case MeasuredKernel::launch:
             return kernel_time(device, row.precision, row.kernel).value;
         case MeasuredKernel::host:
-            return device.host_launch.value;
+            return device.host_launch.value / enqueues_of_operation;
         case MeasuredKernel::contended:
             return device.interference;
     }

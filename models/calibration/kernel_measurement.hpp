@@ -17,7 +17,7 @@ enum class MeasuredKernel : std::uint8_t {
     attention_backward,  // of it
     memory,              // element-wise, norm, softmax, optimizer: `bytes` read and written
     launch,              // one of a chain of tiny kernels that the host does not hold up
-    host,                // the host's time to start a kernel
+    host,                // the host's time to start a kernel in a loop: operations_of_enqueue
     contended,           // a gemm beside communication, over the same one alone: a ratio of times
 };
 std::string_view name(MeasuredKernel kind);
@@ -34,7 +34,11 @@ struct KernelMeasurement {
 // The kernels that tables of sizes speak of. Attention is causal, of `sequence` queries and keys.
 Kernel measured_gemm(double m, double n, double k, double count, Precision precision);
 Kernel measured_attention(MeasuredKernel kind, double sequence, double head_size, double heads, Precision precision);
-Kernel measured_pass(Bytes moved);
+Kernel measured_pass(Bytes moved, PassClass pass = PassClass::fused);
+
+// Of the host's operations (Device::host_launch), one costs so many enqueues of a kernel in a loop: 27 us and 7.9 us on
+// the hosts of h100, where steps and a loop were measured. Of another host only the loop need be.
+inline constexpr double enqueues_of_operation = 27.0 / 7.9;
 
 // What `value` should be.
 double predicted_value(const Device& device, const KernelMeasurement& row);

@@ -109,6 +109,9 @@ struct Device {
     }
 };
 
+// As device files name the efficiency of passes of this class: "pass_norm"; of fused ones "memory_efficiency".
+std::string_view pass_key(PassClass pass);
+
 // Reads a device object, records its mistakes in the field's document, and refuses unknown keys. Constants are objects
 // with their source; "specification" (data sheet) and "fitted" (measured, fitted or assumed) are apart. With "die", the
 // name of another device, it has that one's constants but for those that it gives itself. The

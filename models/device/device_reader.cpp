@@ -120,13 +120,10 @@ void read_attention(Constants& constants, Device& device) {
     }
 }
 
-// In the order of PassClass, whose first, `fused`, is memory_efficiency.
 void read_passes(Constants& constants, Device& device) {
-    constexpr std::array keys{"pass_element_wise", "pass_strided", "pass_broadcast", "pass_norm",
-                              "pass_reduction",    "pass_softmax", "pass_gathered",  "pass_optimizer"};
-    static_assert(keys.size() + 1 == pass_classes);
-    for (std::size_t i = 0; i < keys.size(); ++i)
-        constants.read_if_given(keys[i], device.pass_efficiency[i + 1], share);
+    for (std::size_t i = 1; i < pass_classes; ++i) {
+        constants.read_if_given(pass_key(static_cast<PassClass>(i)), device.pass_efficiency[i], share);
+    }
 }
 
 void read_fitted(Constants constants, Device& device) {
@@ -164,6 +161,13 @@ DevicePower read_power(Field field) {
 }
 
 }  // namespace
+
+std::string_view pass_key(PassClass pass) {
+    constexpr std::array<std::string_view, pass_classes> keys{
+        "memory_efficiency", "pass_element_wise", "pass_strided",  "pass_broadcast", "pass_norm",
+        "pass_reduction",    "pass_softmax",      "pass_gathered", "pass_optimizer"};
+    return keys[static_cast<std::size_t>(pass)];
+}
 
 Device read_device(Field field, std::string name) {
     Device device;

@@ -74,7 +74,8 @@ std::string device_with(std::string_view name, const DeviceFit& fit, std::string
     for (std::size_t i = 0; i < fit.constants.size(); ++i) {
         const DeviceConstant& constant = fit.constants[i];
         if (fit.fit.values[i] == fit.before[i]) continue;
-        Json& object = device.at("fitted").at(constant.key());
+        Json& object = device["fitted"][constant.key()];
+        if (object.is_null()) object = Json{{"value", 0}, {"source", "memory_efficiency"}};
         const std::string deviation = deviation_text(fit, i);
         object["source"] = fmt::format("{}{}{}; before: {}, {}", provenance, deviation.empty() ? "" : ", +- ",
                                        deviation, constant_text(constant, fit.before[i]), object.value("source", ""));

@@ -14,6 +14,15 @@ namespace {
 // Repetitions that differ by this much count half.
 constexpr double usual_spread = 0.05;
 
+// By the names of tools/measure/kernels.py; others are of no class.
+PassClass pass_named(std::string_view name) {
+    if (name.starts_with("adam")) return PassClass::optimizer;
+    if (name.ends_with("norm")) return PassClass::norm;
+    if (name == "softmax") return PassClass::softmax;
+    const bool known = name == "copy" || name == "add" || name == "gelu" || name == "dropout";
+    return known ? PassClass::element_wise : PassClass::fused;
+}
+
 class DeviceTableReader {
   public:
     DeviceTableReader(const std::string& path, std::string_view text)
@@ -97,6 +106,7 @@ class DeviceTableReader {
                 return measured_attention(kind, count(row, "keys"), count(row, "head_size"),
                                           count(row, "heads") * count(row, "batch", true), precision);
             case MeasuredKernel::memory:
+                return measured_pass({positive(row, "bytes")}, pass_named(cell(row, "name")));
             case MeasuredKernel::launch:
                 return measured_pass({positive(row, "bytes")});
             case MeasuredKernel::host:

@@ -8,7 +8,8 @@
 //   seconds         of one kernel
 //   alone_seconds   contended: of the same kernel without communication
 //   spread          optional: of the repetitions, as a share of seconds. Rows that vary count less
-//   name ...        any other column is for people, and for --hold
+//   name            of memory kernels: the class of pass; else for people
+//   ...             any other column is for people, and for --hold
 #pragma once
 
 #include <string>

@@ -12,12 +12,16 @@
 #include "sim/io/files.hpp"
 #include "tools/calibrate/copies.hpp"
 #include "tools/calibrate/device_fit.hpp"
+#include "tools/calibrate/trace_rows.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/options.hpp"
 #include "tools/output/calibration_text.hpp"
 #include "tools/parallel.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/library_reader.hpp"
+#include "workloads/formats/job_file.hpp"
+#include "workloads/recorded/kineto_trace.hpp"
+#include "workloads/report/simulation.hpp"
 
 namespace weft {
 namespace {
@@ -160,10 +164,10 @@ void limit(std::vector<DeviceConstant>& constants, const Device& device, const p
     }
 }
 
-std::vector<DeviceFitSource> read_tables(const po::variables_map& arguments, const std::vector<HeldCell>& holds) {
+std::vector<DeviceFitSource> read_tables(const Words& tables, const std::vector<HeldCell>& holds) {
     std::vector<DeviceFitSource> sources;
     std::vector<Diagnostic> errors;
-    for (const std::string& file : option_texts(arguments, "table")) {
+    for (const std::string& file : tables) {
         try {
             sources.push_back(table_source(file, read_device_table(file, read_text(file), holds)));
         } catch (const ConfigError& error) {
@@ -218,23 +222,80 @@ MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& ma
     return result;
 }
 
-Exit calibrate_device(const po::variables_map& arguments) {
-    const std::string name = arguments["device"].as<std::string>();
-    const Device device = load_device(name);
-    std::vector<DeviceConstant> constants = asked(device_constants(device), arguments);
-    limit(constants, device, arguments);
+namespace {
+
+// What the command line brings together: tables of kernels, rows of sets, traces of steps.
+struct Gathered {
+    std::vector<DeviceFitSource> sources;
+    std::vector<Study> studies;  // of the traces
+};
+
+// One job for all traces, or one for each.
+Study study_of_trace(const Words& jobs, std::size_t trace, std::size_t traces) {
+    if (jobs.empty()) throw po::error("--job: which job was recorded");
+    if (jobs.size() != 1 && jobs.size() != traces) {
+        throw po::error(
+            fmt::format("--job: expected one job for all traces or one for each of {}, got {}", traces, jobs.size()));
+    }
+    return read_study(open_job(jobs[jobs.size() == 1 ? 0 : trace], {}).document);
+}
+
+void add_traces(const Words& traces, const Words& jobs, const std::string& device, Gathered& gathered) {
+    for (std::size_t i = 0; i < traces.size(); ++i) {
+        Study study = study_of_trace(jobs, i, traces.size());
+        if (!device.empty()) study.device = load_device(device);
+        if (i > 0 && study.device.name != gathered.studies.front().device.name) {
+            throw po::error(fmt::format("--job: one device at a time, got {} and {}",
+                                        gathered.studies.front().device.name, study.device.name));
+        }
+        const Simulation run = simulate_step(study, make_plan(study));
+        gathered.sources.push_back(trace_source(study, compare_step(read_kineto(traces[i]), run)));
+        gathered.studies.push_back(std::move(study));
+    }
+}
+
+// Classes of passes that were not measured have what all passes have, until rows say otherwise.
+void name_passes(Device& device) {
+    for (std::size_t i = 1; i < pass_classes; ++i) {
+        device.pass_efficiency[i] = device.efficiency_of(static_cast<PassClass>(i));
+    }
+}
+
+}  // namespace
+
+DeviceFit calibrate_device(const po::variables_map& arguments) {
+    std::string name = arguments.count("device") > 0 ? arguments["device"].as<std::string>() : "";
+    Words tables = option_texts(arguments, "table");
+    Words traces;
+    std::ranges::copy_if(tables, std::back_inserter(traces), [](const auto& file) { return is_kineto(file); });
+    std::erase_if(tables, [](const auto& file) { return is_kineto(file); });
     const std::vector<HeldCell> holds = read_holds(option_texts(arguments, "hold"));
-    std::vector<DeviceFitSource> sources = read_tables(arguments, holds);
+    Gathered gathered{.sources = read_tables(tables, holds), .studies = {}};
+    add_traces(traces, option_texts(arguments, "job"), name, gathered);
+    if (name.empty() && gathered.studies.empty())
+        throw po::error("name what to calibrate: --device, or --job of traces");
+    if (name.empty()) name = gathered.studies.front().device.name;
+    Device device = load_device(name);
+    name_passes(device);
     std::vector<ValidationSet> sets;
     for (const std::string& set : option_texts(arguments, "set")) sets.push_back(load_validation_set(set));
-    for (DeviceFitSource& source : set_sources(sets, device, holds)) sources.push_back(std::move(source));
-    check_rows(sources);
-    const DeviceFit fit = fit_device(device, std::move(constants), sources, all_threads());
-    fmt::print("{}", arguments["json"].as<bool>() ? device_calibration_json(fit) : device_calibration_text(fit));
+    for (DeviceFitSource& source : set_sources(sets, device, holds)) gathered.sources.push_back(std::move(source));
+    check_rows(gathered.sources);
+    std::vector<DeviceConstant> constants = device_constants(device);
+    if (gathered.studies.empty() || !arguments["fit"].defaulted()) {
+        constants = asked(std::move(constants), arguments);
+    } else {
+        const bool alone = tables.empty() && sets.empty();
+        std::erase_if(constants, [&](const DeviceConstant& constant) {
+            return !is_told_by_steps(constant, gathered.studies.front()) && (alone || constant.is_asked_for);
+        });
+    }
+    limit(constants, device, arguments);
+    DeviceFit fit = fit_device(device, std::move(constants), gathered.sources, all_threads());
     if (arguments.count("out") > 0) {
         write_file_atomically(arguments["out"].as<std::string>(), device_with(name, fit, provenance(fit)));
     }
-    return Exit::ok;
+    return fit;
 }
 
 }  // namespace weft

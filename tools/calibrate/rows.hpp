@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/calibrate/device_fit.hpp"
 #include "tools/command.hpp"
 #include "topologies/calibration/calibration.hpp"
 #include "topologies/machine.hpp"
@@ -23,9 +24,11 @@ struct MeasuredRows {
 // Throws ConfigError, and po::error for options.
 MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library);
 
-// `weft calibrate --device`: the constants of a device from measured kernels and validation rows.
+// `weft calibrate --device`: the constants of a device from measured kernels, recorded steps
+// and validation rows.
 
-// The arguments of `weft calibrate`, "device" among them. Throws ConfigError, and po::error for options.
-Exit calibrate_device(const boost::program_options::variables_map& arguments);
+// The arguments of `weft calibrate` without a machine; writes the file of --out. Throws ConfigError, and po::error for
+// options.
+DeviceFit calibrate_device(const po::variables_map& arguments);
 
 }  // namespace weft

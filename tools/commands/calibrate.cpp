@@ -1,5 +1,6 @@
 // `weft calibrate TABLE... --machine M`: fits the constants of a communication library to measured times.
-// `weft calibrate TABLE... --device D`: those of a device (tools/calibrate/rows.hpp).
+// `weft calibrate TABLE... --device D`, `weft calibrate TRACE... --job JOB`: those of a device
+// (tools/calibrate/rows.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,11 +65,14 @@ Exit calibrate_library(const po::variables_map& arguments) {
 }
 
 Exit run_calibrate(const po::variables_map& arguments) {
-    const bool is_device = arguments.count("device") > 0;
+    const bool is_device = arguments.count("device") > 0 || arguments.count("job") > 0;
     if (is_device == (arguments.count("machine") > 0)) {
-        throw po::error("name what to calibrate: either --machine or --device");
+        throw po::error("name what to calibrate: either --machine, or --device, or --job of recorded steps");
     }
-    return is_device ? calibrate_device(arguments) : calibrate_library(arguments);
+    if (!is_device) return calibrate_library(arguments);
+    const DeviceFit fit = calibrate_device(arguments);
+    fmt::print("{}", given(arguments, "json") ? device_calibration_json(fit) : device_calibration_text(fit));
+    return Exit::ok;
 }
 
 }  // namespace

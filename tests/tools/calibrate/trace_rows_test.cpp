@@ -1,0 +1,92 @@
+#include "tools/calibrate/trace_rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "workloads/recorded/simulated_work.hpp"
+
+namespace weft {
+namespace {
+
+Study one_gpu() {
+    return read_study(Document::parse("job.json", R"({"machine": {"extends": "dgx-h100", "nodes": 1},
+        "model": {"layers": 4, "hidden": 4096, "heads": 32, "kv_heads": 8, "vocabulary": 32000, "ffn_hidden": 14336,
+                  "gated": true, "norm": "rms_norm", "biases": false},
+        "layout": {"data": 1}, "attention": "cudnn", "precision": "bf16", "modules": "plain", "framework": "fsdp",
+        "fsdp": {"version": 2, "reduce_precision": "fp32"}, "batch": {"sequence": 8192, "micro": 1, "global": 1}})"));
+}
+
+std::int64_t clock_of(Seconds time) { return std::llround(time.value * 1e15); }
+
+// What `device` would have been recorded to take, each row off by up to `noise`.
+StepComparison recorded_on(const Device& device, const Study& study, double noise) {
+    Study other = study;
+    other.device = device;
+    const Plan plan = make_plan(other);
+    const SimulatedWork work = simulated_work(plan, 0);
+    std::map<WorkKey, ComparedWork> classes;
+    StepComparison found{.trace = "made.json", .step = "ProfilerStep#1", .device = {}};
+    int row = 0;
+    for (const auto& [key, sum] : work.sums) {
+        ComparedWork& one = classes[{key.pass, no_layer, key.what}];
+        one.key = {key.pass, no_layer, key.what};
+        one.kernels = {one.kernels[0] + sum.kernels, one.kernels[1] + sum.kernels};
+        one.femtoseconds[0] += clock_of(sum.time);
+        one.femtoseconds[1] += clock_of(sum.time);
+    }
+    for (auto& [key, one] : classes) {
+        const double off = 1.0 + noise * (row++ % 3 - 1);
+        one.femtoseconds[0] = std::llround(off * static_cast<double>(one.femtoseconds[0]));
+        found.duration[0] += one.femtoseconds[0];
+        found.classes.push_back(one);
+    }
+    found.between = clock_of(device.kernel_launch);
+    return found;
+}
+
+void expect_found_again(double noise, double within) {
+    const Study study = one_gpu();
+    Device made = study.device;
+    made.gemm.plateau = 0.7;
+    made.attention_cudnn.forward = 0.8;
+    made.attention_cudnn.backward = 0.6;
+    made.kernel_launch = 2_us;
+    for (const PassClass pass : {PassClass::element_wise, PassClass::softmax, PassClass::optimizer}) {
+        made.pass_efficiency[static_cast<std::size_t>(pass)] *= 0.8;
+    }
+    std::vector<DeviceConstant> constants = device_constants(study.device);
+    std::erase_if(constants, [&](const DeviceConstant& each) { return !is_told_by_steps(each, study); });
+    const DeviceFit fit =
+        fit_device(study.device, constants, {trace_source(study, recorded_on(made, study, noise))}, 1);
+    int found = 0;
+    for (std::size_t i = 0; i < fit.constants.size(); ++i) {
+        if (fit.fit.determinations[i] != Determination::determined) continue;
+        const double truth = fit.constants[i].value(made);
+        EXPECT_NEAR(fit.fit.values[i], truth, within * truth) << fit.constants[i].name;
+        ++found;
+    }
+    EXPECT_GE(found, 6);
+}
+
+TEST(trace_rows, a_device_is_found_again_by_what_it_was_recorded_to_take) { expect_found_again(0.0, 1e-3); }
+TEST(trace_rows, noise_of_three_percent_moves_constants_by_less_than_five) { expect_found_again(0.03, 0.05); }
+
+TEST(trace_rows, what_no_step_tells_is_left_alone) {
+    const Study study = one_gpu();
+    std::vector<DeviceConstant> constants = device_constants(study.device);
+    std::erase_if(constants, [&](const DeviceConstant& each) { return !is_told_by_steps(each, study); });
+    const DeviceFit fit =
+        fit_device(study.device, constants, {trace_source(study, recorded_on(study.device, study, 0.0))}, 1);
+    for (std::size_t i = 0; i < fit.constants.size(); ++i) {
+        const std::string& name = fit.constants[i].name;
+        if (name == "interference" || name == "host_launch" || name == "pass_broadcast") {
+            EXPECT_EQ(fit.fit.determinations[i], Determination::without_effect) << name;
+            EXPECT_EQ(fit.fit.values[i], fit.before[i]) << name;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace weft
