@@ -84,6 +84,19 @@ class SameAsTheCommand(unittest.TestCase):
         self.assertEqual([dict(row) for row in rows], json.loads(printed)["rows"])
 
 
+TRACE = os.path.join(ROOT, "tests/workloads/formats/seeds/kineto.json")
+
+
+class Traces(unittest.TestCase):
+    def test_a_recorded_step_beside_the_simulated_one(self):
+        found = weft.compare(SMALL, TRACE)
+        self.assertEqual(found.step, "ProfilerStep#3")
+        recorded = sum(row["exposed_fs_recorded"] for row in found.classes) + sum(row["time_fs_recorded"] for row in found.gaps)
+        self.assertEqual(recorded, found.step_fs[0])
+        with self.assertRaises(weft.ConfigError):
+            weft.compare(SMALL, __file__)
+
+
 class Timelines(unittest.TestCase):
     def test_columns_are_read_only_and_whole(self):
         step = weft.simulate(SMALL)

@@ -7,19 +7,23 @@
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
+#include "tools/calibrate/rows.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/digest.hpp"
 #include "tools/library/internal.hpp"
+#include "tools/output/calibration_text.hpp"
 #include "tools/output/collective_text.hpp"
 #include "tools/output/job_json.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
+#include "tools/output/step_comparison_text.hpp"
 #include "tools/output/step_trace.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/version.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/formats/job_file.hpp"
+#include "workloads/recorded/step_comparison.hpp"
 
 namespace weft::library {
 
@@ -64,6 +68,15 @@ std::string SimulatedStep::simulate_json() const {
 }
 
 std::string SimulatedStep::text() const { return report_text(state_->report); }
+
+std::string SimulatedStep::compare_json(const std::vector<std::string>& traces) const {
+    const Simulation run = state_->again(Recording::spans);
+    return told([&] {
+        std::vector<StepComparison> found;
+        for (const std::string& trace : traces) found.push_back(compare_step(read_kineto(trace), run));
+        return step_comparison_json(found);
+    });
+}
 
 std::string SimulatedStep::page() const {
     const State& of = *state_;
@@ -117,13 +130,25 @@ std::vector<Mistake> mistakes_of(const ConfigError& error) {
     return mistakes;
 }
 
+namespace {
+
+po::variables_map parsed(std::string_view command, const std::vector<std::string>& arguments) {
+    std::vector<const char*> words;
+    for (const std::string& argument : arguments) words.push_back(argument.c_str());
+    return parse_arguments(find_command(command), words);
+}
+
+}  // namespace
+
 std::string collective_json(const std::vector<std::string>& arguments) {
     return told([&] {
-        std::vector<const char*> words;
-        for (const std::string& argument : arguments) words.push_back(argument.c_str());
-        const CollectiveRequest request = collective_request(parse_arguments(find_command("collective"), words));
+        const CollectiveRequest request = collective_request(parsed("collective", arguments));
         return weft::collective_json(request, predict(request), std::nullopt);
     });
+}
+
+std::string calibrate_json(const std::vector<std::string>& arguments) {
+    return told([&] { return device_calibration_json(calibrate_device(parsed("calibrate", arguments))); });
 }
 
 std::string import_json(const std::vector<std::string>& files, const Overrides& overrides) {

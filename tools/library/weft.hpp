@@ -76,6 +76,8 @@ class SimulatedStep {
     std::vector<std::string> metrics() const;   // their keys
     std::string simulate_json() const;
     std::string text() const;  // as `weft simulate` prints it
+    // Beside what PyTorch's profiler recorded of the job: as `weft compare JOB TRACE... --json` prints it.
+    std::string compare_json(const std::vector<std::string>& traces) const;
     // Of steps that are simulated (std::logic_error for others); each simulates once more, keeping every operation.
     std::string page() const;                                   // HTML
     void write_trace(const std::filesystem::path& path) const;  // for Chrome and Perfetto: .json or .json.gz
@@ -133,6 +135,9 @@ class WarmJob {
 
 // What `weft collective` prints for these arguments: {"all_reduce", "--machine", "frontier", "--ranks", "64"}.
 std::string collective_json(const std::vector<std::string>& arguments);
+
+// What `weft calibrate` prints of a device: {"trace.json.gz", "--job", "job.json", "--out", "mine.json"}.
+std::string calibrate_json(const std::vector<std::string>& arguments);
 
 // What `weft import` makes of files of other tools that belong together.
 std::string import_json(const std::vector<std::string>& files, const Overrides& overrides = {});

@@ -135,6 +135,10 @@ void add_step(py::module_& module) {
         .def("metrics", &lib::SimulatedStep::metrics)
         .def("text", &lib::SimulatedStep::text)
         .def("json", &lib::SimulatedStep::simulate_json, py::call_guard<py::gil_scoped_release>())
+        .def("compare",
+             [](const lib::SimulatedStep& step, std::vector<std::string> traces) {
+                 return run([step, traces] { return step.compare_json(traces); });
+             })
         .def("page", [](const lib::SimulatedStep& step) { return run([step] { return step.page(); }); })
         .def("write_trace", [](const lib::SimulatedStep& step,
                                const std::filesystem::path& path) { run([step, path] { step.write_trace(path); }); })
@@ -193,6 +197,9 @@ PYBIND11_MODULE(_weft, module) {
     add_job(module);
     module.def("collective", [](std::vector<std::string> arguments) {
         return run([arguments = std::move(arguments)] { return lib::collective_json(arguments); });
+    });
+    module.def("calibrate", [](std::vector<std::string> arguments) {
+        return run([arguments = std::move(arguments)] { return lib::calibrate_json(arguments); });
     });
     module.def("import_files", &lib::import_json, py::call_guard<py::gil_scoped_release>());
     module.def("model", &lib::model_json, py::call_guard<py::gil_scoped_release>());

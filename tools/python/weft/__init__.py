@@ -18,7 +18,7 @@ from .results import Explanation, Imported, Plan, Step, Table, Timeline, table_o
 
 __all__ = [
     "ConfigError", "Diagnostic", "DoesNotFit", "Explanation", "Imported", "Plan", "Record", "Step", "Study", "Table",
-    "Timeline", "collective", "explain", "load", "machines", "models", "plan", "simulate", "sweep",
+    "Timeline", "calibrate", "collective", "compare", "explain", "load", "machines", "models", "plan", "simulate", "sweep",
 ]  # fmt: skip
 
 
@@ -96,6 +96,42 @@ def collective(op, *, machine, ranks, sizes=None, **options):
         elif value is not None and value is not False:
             words += [option, str(value)]
     return _table_of(_parse(_weft.collective(words))["rows"])
+
+
+def compare(job, trace, overrides=None, **options):
+    """A step that PyTorch's profiler recorded beside the simulated one, as `weft compare JOB TRACE --json` tells it.
+
+    classes, layers, gaps, collectives and unmatched are tables; what has both sides has columns KEY_recorded and KEY.
+    """
+    step = Study(job, overrides, **options).run(beyond_memory=True)
+    found = _parse(step._native.compare([_os.fspath(trace)]))
+    for key in ("classes", "layers", "gaps", "collectives", "unmatched"):
+        found[key] = _table_of([_flat(row) for row in found[key]])
+    return found
+
+
+def calibrate(traces, job, out=None, **options):
+    """Constants of the job's device from recorded steps, as `weft calibrate TRACE... --job JOB`: a row each.
+
+    `out` is the device file to write; options are the command's.
+    """
+    traces = [traces] if isinstance(traces, (str, _os.PathLike)) else traces
+    words = [*map(_os.fspath, traces), "--job", _os.fspath(job)]
+    for name, value in {**options, "out": out}.items():
+        if value is not None:
+            words += ["--" + name.replace("_", "-"), _os.fspath(value) if hasattr(value, "__fspath__") else str(value)]
+    return _table_of(_parse(_weft.calibrate(words))["constants"])
+
+
+def _flat(row):
+    """A pair [recorded, simulated] as two columns."""
+    flat = Record()
+    for key, value in row.items():
+        if isinstance(value, list):
+            flat[key + "_recorded"], flat[key] = value
+        else:
+            flat[key] = value
+    return flat
 
 
 def load(*files, **overrides):

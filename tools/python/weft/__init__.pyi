@@ -114,6 +114,14 @@ def sweep(
     folding: str = "stages", jobs: int = 0, progress: Progress = None,
 ) -> Table: ...  # fmt: skip
 def collective(op: str, *, machine: str, ranks: int, sizes: Sizes = None, **options: Any) -> Table: ...
+def compare(
+    job: Job, trace: Union[str, PathLike[str]], overrides: Overrides = None, *, machine: Optional[str] = None,
+    nodes: Optional[int] = None, model: Optional[str] = None,
+) -> Record: ...  # fmt: skip
+def calibrate(
+    traces: Union[str, PathLike[str], Iterable[Union[str, PathLike[str]]]], job: Union[str, PathLike[str]],
+    out: Union[str, PathLike[str], None] = None, **options: Any,
+) -> Table: ...  # fmt: skip
 def load(*files: Union[str, PathLike[str]], **overrides: Any) -> Imported: ...
 def machines() -> List[str]: ...
 def models() -> List[str]: ...
