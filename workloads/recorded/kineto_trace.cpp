@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "sim/io/diagnostics.hpp"
@@ -31,10 +33,12 @@ std::int64_t nanoseconds(std::string_view digits) {
     return whole * 1000 + (digits.front() == '-' ? -part : part);
 }
 
+// 0 for what is none, as texts may be: "nan", "inf".
 template <class Number>
 Number number_in(std::string_view digits) {
     Number value{};
     std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if constexpr (std::is_floating_point_v<Number>) return std::isfinite(value) ? value : Number{};
     return value;
 }
 

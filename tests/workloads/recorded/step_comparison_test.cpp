@@ -37,12 +37,12 @@ constexpr Recorded recorded[] = {
         "batch": {"sequence": 4096, "micro": 2, "global": 2})"},
 };
 
-Simulation simulated(const Recorded& recorded) {
+Simulation simulated(const Recorded& step) {
     const Study study =
         read_study(Document::parse("job.json", std::string(R"({"machine": {"extends": "dgx-h100", "nodes": 1},
         "layout": {"data": 1}, "attention": "cudnn", "precision": "bf16", "modules": "plain", "framework": "fsdp",
         "fsdp": {"version": 2, "reduce_precision": "fp32"}, )") +
-                                                   recorded.model + "}"));
+                                                   step.model + "}"));
     return simulate_step(study, make_plan(study));
 }
 
