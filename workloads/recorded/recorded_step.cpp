@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <optional>
-#include <span>
 #include <unordered_map>
 
 namespace weft {
@@ -70,8 +68,8 @@ class StepReader {
         std::map<std::int64_t, std::uint32_t> steps;
         for (std::uint32_t i = 0; i < trace_.host.size(); ++i) {
             const bool is_step =
-                host(i).kind == HostEvent::Kind::annotation && text(host(i).name).starts_with("Profiler");
-            if (is_step && text(host(i).name).starts_with("ProfilerStep")) steps.try_emplace(host(i).begin, i);
+                host(i).kind == HostEvent::Kind::annotation && text(host(i).name).starts_with("ProfilerStep");
+            if (is_step) steps.try_emplace(host(i).begin, i);
         }
         if (steps.empty()) return take_all();
         struct Timed {
@@ -142,9 +140,8 @@ class StepReader {
         }
     }
 
-    std::uint32_t outermost(const Chain& chain, auto holds) const {
-        const auto found = std::ranges::find_if(chain, [&](std::uint32_t i) { return holds(text(host(i).name)); });
-        return found == chain.end() ? none : *found;
+    bool lies_in(const Chain& chain, auto holds) const {
+        return std::ranges::any_of(chain, [&](std::uint32_t i) { return holds(text(host(i).name)); });
     }
 
     void place(RecordedKernel& kernel, const Chain& chain) {
@@ -153,7 +150,6 @@ class StepReader {
             if (host(i).kind != HostEvent::Kind::operation) continue;
             kernel.operation = host(i).name;
             kernel.dims = host(i).dims;
-            kernel.types = host(i).types;
         }
         kernel.what = work_class({.kernel = text(event.name),
                                   .operation = text(kernel.operation),
@@ -162,16 +158,15 @@ class StepReader {
                                   .is_fill = event.kind == DeviceEvent::Kind::fill});
         if (event.call != DeviceEvent::no_call) kernel.what = WorkClass::communication;
         const auto begins = [&](std::string_view with) {
-            return outermost(chain, [&](std::string_view name) { return name.starts_with(with); }) != none;
+            return lies_in(chain, [&](std::string_view name) { return name.starts_with(with); });
         };
         const bool is_backward = begins(evaluates);
-        const std::int64_t launched = kernel.launched;
         if (kernel.what == WorkClass::communication) {
             kernel.pass = WorkPass::data_parallel;
         } else if (kernel.what == WorkClass::parameters || is_of_sharding(chain)) {
             kernel.what = WorkClass::parameters;
             kernel.pass = WorkPass::data_parallel;
-        } else if (begins("Optimizer.") || (last_backward_ > 0 && launched >= last_backward_)) {
+        } else if (begins("Optimizer.") || (last_backward_ > 0 && kernel.launched >= last_backward_)) {
             kernel.pass = WorkPass::optimizer;
             kernel.what = WorkClass::optimizer;
         } else if (is_backward) {
@@ -182,22 +177,20 @@ class StepReader {
     // FSDP's own work lies in its annotations. DDP's lies where gradients are accumulated, which nothing else computes
     // in.
     bool is_of_sharding(const Chain& chain) const {
-        return outermost(chain, [](std::string_view name) {
-                   return name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel._") ||
-                          name.find("AccumulateGrad") != name.npos;
-               }) != none;
+        return lies_in(chain, [](std::string_view name) {
+            return name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel._") ||
+                   name.find("AccumulateGrad") != name.npos;
+        });
     }
 
     void put_into_layers() {
         std::vector<ForwardKernel> forward;
-        for (std::uint32_t i = 0; i < step_.kernels.size(); ++i) {
-            const RecordedKernel& kernel = step_.kernels[i];
+        for (const RecordedKernel& kernel : step_.kernels) {
             if (kernel.pass != WorkPass::forward || trace_.kernels[kernel.event].kind == DeviceEvent::Kind::fill)
                 continue;
             const std::size_t print = std::hash<std::uint64_t>{}(
                 (std::uint64_t{trace_.kernels[kernel.event].name} << 32U) ^ (kernel.operation * 0x9e3779b97f4a7c15U));
-            forward.push_back({.kernel = i,
-                               .launched = kernel.launched,
+            forward.push_back({.launched = kernel.launched,
                                .fingerprint = print,
                                .is_core = kernel.what == WorkClass::attention || kernel.what == WorkClass::scores});
         }

@@ -19,7 +19,7 @@ struct RecordedKernel {
     WorkClass what = WorkClass::other;
     WorkPass pass = WorkPass::forward;
     std::int32_t layer = no_layer;
-    std::uint32_t operation = 0, dims = 0, types = 0;  // texts: what launched it; 0: not recorded
+    std::uint32_t operation = 0, dims = 0;  // texts: what launched it; 0: not recorded
     // Of its time what no computation that began before covers; of communication, what no computation covers. These
     // and the gaps add up to the step.
     std::int64_t exposed = 0;
@@ -64,7 +64,6 @@ void add_up_time(const KinetoTrace& trace, RecordedStep& step);
 // attention core; what precedes it in the first layer, up to where the model's beginning differs, precedes it in all.
 // Kernels of forward passes in order; -1 before the first layer and behind the last.
 struct ForwardKernel {
-    std::uint32_t kernel = 0;       // into RecordedStep::kernels
     std::int64_t launched = 0;      // ns
     std::uint64_t fingerprint = 0;  // of its name and what launched it
     bool is_core = false;

@@ -68,7 +68,7 @@ WorkClass product_class(std::string_view text, const std::vector<ProductShape>& 
 class Comparer {
   public:
     Comparer(const KinetoTrace& trace, const Simulation& run)
-        : trace_(trace), run_(run), step_(recorded_step(trace, run.plan.job.model.layers)) {}
+        : trace_(trace), run_(run), report_(make_report(run)), step_(recorded_step(trace, run.plan.job.model.layers)) {}
 
     StepComparison compare() {
         const Layout& layout = run_.plan.job.layout;
@@ -204,15 +204,14 @@ class Comparer {
     }
 
     void add_gaps() {
-        const Report report = make_report(run_);
-        const StageReport& stage = report.stages[found_.stage];
+        const StageReport& stage = report_.stages[found_.stage];
         std::int64_t between = 0, busy = 0;
         for (const auto& [key, sum] : work_.sums) {
             between += clock_ticks(sum.gaps);
             busy += clock_ticks(sum.time);
         }
-        const std::int64_t host = clock_ticks(Seconds{report.metric("step.waiting_for_host_s")});
-        const std::int64_t slower = clock_ticks(Seconds{report.metric("step.interference_s")});
+        const std::int64_t host = clock_ticks(Seconds{report_.metric("step.waiting_for_host_s")});
+        const std::int64_t slower = clock_ticks(Seconds{report_.metric("step.interference_s")});
         const RecordedGaps& gaps = step_.gaps;
         found_.gaps = {{"between kernels", {gaps.between * of_nanosecond, between}},
                        {"waiting for the host", {gaps.host * of_nanosecond, host}, true},
@@ -237,6 +236,7 @@ class Comparer {
 
     const KinetoTrace& trace_;
     const Simulation& run_;
+    const Report report_;
     RecordedStep step_;
     SimulatedWork work_;
     bool fuses_ = false;
@@ -289,7 +289,7 @@ void Comparer::add_calls() {
         row.bytes[0] += std::max(own.in, own.out) * bytes_of_type(trace_.texts.of(own.type));
         row.seconds[0] += static_cast<double>(event.end - event.begin) * 1e-9;
     }
-    for (const CommunicationReport& own : make_report(run_).communication) {
+    for (const CommunicationReport& own : report_.communication) {
         std::string op = own.op;
         std::ranges::replace(op, '_', '-');
         ComparedCall& row = call(op, own.group_size);
