@@ -132,7 +132,6 @@ std::string served_text(const std::string& name, const Served& served) {
 }
 
 nlohmann::ordered_json served_json(const Served& served) {
-    using Json = nlohmann::ordered_json;
     Json rows = Json::array();
     for (const ServedRow& row : served.rows) {
         Json kinds_of_row = Json::object();
