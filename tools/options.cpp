@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -100,6 +101,23 @@ std::vector<std::pair<std::string_view, std::string_view>> ranges_in(std::string
         ranges.emplace_back(part.substr(0, dash), dash == part.npos ? part : part.substr(dash + 1));
     }
     return ranges;
+}
+
+std::vector<std::uint32_t> numbers_option(const po::variables_map& arguments, const char* name, std::size_t count) {
+    const std::string text = option_text(arguments, name);
+    const auto number = [&](std::string_view part) {
+        if (const auto value = parse_as<std::uint32_t>(part); value && *value < count) return *value;
+        throw po::error(
+            fmt::format("--{}: expected numbers from 0 to {} such as 0,4-6, got \"{}\"", name, count - 1, text));
+    };
+    std::set<std::uint32_t> numbers;
+    if (!arguments.count(name)) return {};
+    for (const auto& [from, to] : ranges_in(text)) {
+        const std::uint32_t first = number(from), last = number(to);
+        for (std::uint32_t each = first; each <= last; ++each) numbers.insert(each);
+        if (last < first) throw po::error(fmt::format("--{}: {}-{} ends before it begins", name, from, to));
+    }
+    return {numbers.begin(), numbers.end()};
 }
 
 std::string option_text(const po::variables_map& arguments, const char* name) {

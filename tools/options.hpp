@@ -40,6 +40,9 @@ std::vector<std::string_view> comma_parts(std::string_view text);
 // "0,4-6": the first and the last of each part.
 std::vector<std::pair<std::string_view, std::string_view>> ranges_in(std::string_view text);
 
+// Numbers below `count`, ascending, of an option such as "0,4-6"; none if it is not given. Throws po::error.
+std::vector<std::uint32_t> numbers_option(const po::variables_map& arguments, const char* name, std::size_t count);
+
 // Of an option with a text; empty if it is not given.
 std::string option_text(const po::variables_map& arguments, const char* name);
 

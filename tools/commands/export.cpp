@@ -1,13 +1,20 @@
-// `weft export JOB|MACHINE --format F`: what launches a job, or describes a machine, elsewhere.
+// `weft export JOB|MACHINE --format F`: what launches a job, describes a machine, or shows a simulated step, elsewhere.
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
+#include "tools/refusals.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/exports/export.hpp"
+#include "workloads/recorded/simulated_ranks.hpp"
 
 namespace weft::commands {
 namespace {
@@ -17,8 +24,45 @@ std::string exported(const ExportFormat& format, const po::variables_map& argume
     return format.job(job_study(arguments));
 }
 
+std::vector<RankId> asked_ranks(const po::variables_map& arguments, std::uint32_t count) {
+    std::vector<std::uint32_t> numbers = numbers_option(arguments, "ranks", count);
+    if (numbers.empty()) {
+        numbers.resize(count);
+        std::iota(numbers.begin(), numbers.end(), 0U);
+    }
+    std::vector<RankId> ranks;
+    for (const std::uint32_t number : numbers) ranks.push_back(RankId{number});
+    return ranks;
+}
+
+// Files of the step go into a folder, which is made once it is known that they can be written.
+void export_step(const ExportFormat& format, const po::variables_map& arguments) {
+    const std::filesystem::path folder = option_text(arguments, "out");
+    if (folder.empty()) throw po::error(fmt::format("--format {} writes several files: --out FOLDER", format.name));
+    const Study study = job_study(arguments);
+    const Plan plan = make_plan(study);
+    const std::vector<RankId> ranks = asked_ranks(arguments, plan.job.layout.ranks());
+    const Simulation run = simulate_step(study, plan,
+                                         {.network = network_option(arguments),
+                                          .folding = Folding::exact,
+                                          .on_size = refuse_above(memory_limit(arguments))});
+    SimulatedRanks step(run);
+    std::uint64_t nodes = 0;
+    for (const RankId rank : ranks) check_exported_nodes(nodes += step.nodes(rank));
+    std::size_t files = 0;
+    format.step(step, ranks, [&](const std::string& name, std::string_view content) {
+        std::filesystem::create_directories(folder);
+        write_file_atomically(folder / name, content);
+        ++files;
+    });
+    fmt::print(stderr, "{} files of {} ranks in {}\n", files, ranks.size(), folder.string());
+}
+
 Exit run_export(const po::variables_map& arguments) {
-    const std::string text = exported(find_export(arguments["format"].as<std::string>()), arguments);
+    const ExportFormat& format = find_export(arguments["format"].as<std::string>());
+    if (format.step != nullptr) return export_step(format, arguments), Exit::ok;
+    if (arguments.count("ranks")) throw po::error("--ranks is of formats that show a simulated step");
+    const std::string text = exported(format, arguments);
     if (arguments.count("out")) {
         write_file_atomically(arguments["out"].as<std::string>(), text);
     } else {
@@ -31,7 +75,7 @@ Exit run_export(const po::variables_map& arguments) {
 
 extern const Command export_{
     .name = "export",
-    .summary = "write what launches a job, or describes a machine, elsewhere",
+    .summary = "write what launches a job, describes a machine, or shows a simulated step, elsewhere",
     .run = run_export,
     .group = CommandGroup::exchange,
 };

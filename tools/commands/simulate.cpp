@@ -8,11 +8,9 @@
 #include <cstdio>
 #include <future>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <vector>
 
-#include "sim/base/parse_as.hpp"
 #include "sim/io/files.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
@@ -32,24 +30,6 @@
 
 namespace weft::commands {
 namespace {
-
-// "0,4-6": 0, 4, 5, 6. Of so many.
-std::vector<std::uint32_t> stages_option(const po::variables_map& arguments, std::size_t count) {
-    if (!arguments.count("stages")) return {};
-    const std::string& text = arguments["stages"].as<std::string>();
-    const auto number = [&](std::string_view part) {
-        if (const auto value = parse_as<std::uint32_t>(part); value && *value < count) return *value;
-        throw po::error(
-            fmt::format("--stages: expected numbers from 0 to {} such as 0,4-6, got \"{}\"", count - 1, text));
-    };
-    std::set<std::uint32_t> stages;
-    for (const auto& [from, to] : ranges_in(text)) {
-        const std::uint32_t first = number(from), last = number(to);
-        for (std::uint32_t stage = first; stage <= last; ++stage) stages.insert(stage);
-        if (last < first) throw po::error(fmt::format("--stages: {}-{} ends before it begins", from, to));
-    }
-    return {stages.begin(), stages.end()};
-}
 
 struct Comparison {
     Report flow, ideal;
@@ -156,7 +136,7 @@ void write_files(const po::variables_map& arguments, const Files& files, const S
     if (explained != nullptr) {
         JobInput input = job_input("simulate", arguments);
         if (arguments.count("stages")) input.command += " --stages " + arguments["stages"].as<std::string>();
-        const TimelineLimits shown{.asked = stages_option(arguments, simulation.plan.stages.size())};
+        const TimelineLimits shown{.asked = numbers_option(arguments, "stages", simulation.plan.stages.size())};
         write_file_atomically(files.page, step_page(study, *explained, report, input, shown));
     }
     if (traced.valid()) traced.get();
@@ -168,7 +148,7 @@ Exit simulate_once(const po::variables_map& arguments) {
     const Files files = asked_files(arguments);
     const Study study = job_study(arguments);
     Plan plan = make_plan(study);
-    stages_option(arguments, plan.stages.size());  // refuses those that there are not
+    numbers_option(arguments, "stages", plan.stages.size());  // refuses those that there are not
     const std::vector<MemoryAdvice> advice = plan.fits() ? std::vector<MemoryAdvice>{} : memory_advice(study);
     const Validity validity = validity_of(plan);
     if (refused_for_memory(arguments, plan, advice)) {

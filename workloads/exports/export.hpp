@@ -1,27 +1,42 @@
-// Jobs and machines of weft as the files of other tools: to launch a layout, to give a topology to a library. One
-// constant in one file of workloads/exports per format, found by the build (weft_registry).
+// Jobs, machines and simulated steps of weft as the files of other tools: to launch a layout, to give a topology to a
+// library, to look at a step or replay it. One constant in one file of workloads/exports per format, found by the build
+// (weft_registry).
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/base/table.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft {
 
+class SimulatedRanks;
+
+using FileWriter = std::function<void(const std::string& name, std::string_view content)>;
+
 struct ExportFormat {
     std::string_view name;   // "megatron"
     std::string_view title;  // "launch script of Megatron-LM"
-    // Of a job, or of a machine; the other is nullptr. Throw ConfigError with everything that the format cannot say.
-    std::string (*job)(const Study& study);
-    std::string (*machine)(const Machine& machine);
+    // Of a job, of a machine, or of a simulated step; the others are nullptr. Throw ConfigError with everything that the
+    // format cannot say.
+    std::string (*job)(const Study& study) = nullptr;
+    std::string (*machine)(const Machine& machine) = nullptr;
+    // The files that go into one folder, by their names.
+    void (*step)(SimulatedRanks& step, std::span<const RankId> ranks, const FileWriter& write) = nullptr;
 };
 
 namespace exports {
 std::span<const ExportFormat* const> all();  // sorted by name
 }
+
+// More would be files that nobody opens. Throws ConfigError with what to do.
+inline constexpr std::uint64_t most_exported_nodes = 10'000'000;
+void check_exported_nodes(std::uint64_t nodes);
 
 const ExportFormat& find_export(std::string_view name);  // throws ConfigError with the known names
 

@@ -137,6 +137,6 @@ std::string write_torchtitan(const Study& study) {
 }  // namespace
 
 extern const ExportFormat torchtitan;
-const ExportFormat torchtitan{"torchtitan", "torchtitan configuration", write_torchtitan, nullptr};
+const ExportFormat torchtitan{"torchtitan", "torchtitan configuration", write_torchtitan};
 
 }  // namespace weft::exports

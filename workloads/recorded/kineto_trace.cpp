@@ -44,8 +44,8 @@ Number number_in(std::string_view digits) {
 
 // An event as it stands in the file, before it is known what it is.
 struct Event {
-    std::string phase, category, name, process, thread, dims, types, collective, group, type;
-    std::int64_t begin = 0, duration = -1, sequence = -1, stream = -1;
+    std::string phase, category, name, process, thread, dims, types, collective, group, type, members;
+    std::int64_t begin = 0, duration = -1, sequence = -1, stream = -1, source = -1, target = -1;
     std::uint64_t correlation = 0;
     double bytes = 0, in = 0, out = 0, ranks = 0, allocated = 0, reserved = 0;
 };
@@ -92,10 +92,15 @@ class Reader : public JsonListener {
             return;
         }
         if (depth_ == 0) return;
+        trace_.is_simulated |= keys_[0] == "simulatedBy";
         if (keys_[0] == "deviceProperties" && keys_.back() == "name" && trace_.device.empty()) trace_.device = value;
         if (keys_[0] == "distributedInfo" && depth_ == 2) {
             if (keys_[1] == "rank") trace_.rank = number_in<std::int64_t>(value);
             if (keys_[1] == "world_size") trace_.ranks = number_in<std::int64_t>(value);
+        }
+        if (depth_ >= 4 && keys_[0] == "distributedInfo" && keys_[1] == "pg_config") {
+            if (keys_[3] == "pg_name") group_ = value;
+            if (keys_[3] == "ranks" && depth_ == 5) trace_.groups[group_].push_back(number_in<std::uint32_t>(value));
         }
     }
 
@@ -121,6 +126,9 @@ class Reader : public JsonListener {
         if (key == "bytes") event_.bytes = number_in<double>(value);
         if (key == "Collective name") event_.collective = value;
         if (key == "Process Group Name") event_.group = value;
+        if (key == "Process Group Ranks") event_.members = value;
+        if (key == "Src Rank") event_.source = number_in<std::int64_t>(value);
+        if (key == "Dst Rank") event_.target = number_in<std::int64_t>(value);
         if (key == "dtype") event_.type = value;
         if (key == "In msg nelems") event_.in = number_in<double>(value);
         if (key == "Out msg nelems") event_.out = number_in<double>(value);
@@ -171,9 +179,12 @@ class Reader : public JsonListener {
             trace_.calls.push_back({.op = trace_.texts.id(event_.collective),
                                     .group = trace_.texts.id(event_.group),
                                     .type = trace_.texts.id(event_.type),
+                                    .members = trace_.texts.id(event_.members),
                                     .in = event_.in,
                                     .out = event_.out,
-                                    .ranks = static_cast<std::uint32_t>(std::clamp(event_.ranks, 0.0, 4e9))});
+                                    .ranks = static_cast<std::uint32_t>(std::clamp(event_.ranks, 0.0, 4e9)),
+                                    .source = event_.source,
+                                    .target = event_.target});
         }
         trace_.kernels.push_back(device);
     }
@@ -182,6 +193,7 @@ class Reader : public JsonListener {
     std::size_t depth_ = 0;
     std::vector<std::string> keys_;  // at each depth
     Event event_;
+    std::string group_;  // whose ranks follow
     std::map<std::string, std::size_t> threads_;
     bool has_events_ = false;
 };
@@ -194,7 +206,7 @@ std::uint32_t TraceTexts::id(std::string_view text) {
     return found->second;
 }
 
-KinetoTrace read_kineto(ByteSource source) {
+KinetoTrace read_kineto(ByteSource& source) {
     KinetoTrace trace;
     trace.file = source.name();
     Reader reader(trace);
@@ -207,6 +219,34 @@ KinetoTrace read_kineto(ByteSource source) {
     std::ranges::stable_sort(trace.host, {}, [](const HostEvent& e) { return std::pair(e.begin, -e.end); });
     std::ranges::stable_sort(trace.kernels, {}, &DeviceEvent::begin);
     return trace;
+}
+
+std::string_view operation_of(std::string_view recorded) {
+    constexpr std::pair<std::string_view, std::string_view> names[] = {{"send_recv", "send_receive"},
+                                                                       {"reduce_scatter", "reduce_scatter"},
+                                                                       {"reducescatter", "reduce_scatter"},
+                                                                       {"allreduce", "all_reduce"},
+                                                                       {"all_reduce", "all_reduce"},
+                                                                       {"barrier", "all_reduce"},
+                                                                       {"allgather", "all_gather"},
+                                                                       {"all_gather", "all_gather"},
+                                                                       {"all_to_all", "all_to_all"},
+                                                                       {"alltoall", "all_to_all"},
+                                                                       {"broadcast", "broadcast"},
+                                                                       {"reduce", "reduce"},
+                                                                       {"send", "send"},
+                                                                       {"recv", "recv"}};
+    for (const auto& [part, name] : names) {
+        if (recorded.find(part) != recorded.npos) return name;
+    }
+    return {};
+}
+
+double bytes_of_type(std::string_view type) {
+    const auto is = [&](std::string_view part) { return type.find(part) != type.npos; };
+    if (is("Float8") || is("Byte") || is("Char") || is("Bool")) return 1;
+    if (is("BFloat16") || is("Half")) return 2;
+    return is("Long") || is("Double") ? 8 : 4;
 }
 
 bool is_kineto(const std::filesystem::path& path) {

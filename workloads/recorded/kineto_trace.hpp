@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -40,9 +41,15 @@ struct HostEvent {
 // What a call of a communication library says of itself (ParamCommsDebug).
 struct KinetoCall {
     std::uint32_t op = 0, group = 0, type = 0;  // texts: "allreduce", a process group's name, "BFloat16"
+    std::uint32_t members = 0;                  // text: "[0, 1]", perhaps with "..." for many; empty: not said
     double in = 0, out = 0;                     // elements
     std::uint32_t ranks = 0;                    // of the group; 0: not said
+    std::int64_t source = -1, target = -1;      // ranks, of a message
 };
+
+// "all_reduce" of "allreduce"; "send" and "recv" are messages. Empty: none that is known.
+std::string_view operation_of(std::string_view recorded);
+double bytes_of_type(std::string_view type);  // of an element: "BFloat16"
 
 struct DeviceEvent {
     enum class Kind : std::uint8_t { kernel, copy, fill };
@@ -61,17 +68,20 @@ struct KinetoTrace {
     std::string file;
     std::string device;                  // "NVIDIA H100 80GB HBM3"; empty: not said
     std::int64_t rank = -1, ranks = -1;  // -1: not said
+    bool is_simulated = false;           // by weft export: no profiler slowed its host
     TraceTexts texts;
     std::vector<HostEvent> host;       // by begin; of one begin the longest first
     std::vector<DeviceEvent> kernels;  // by begin
     std::vector<KinetoCall> calls;
+    std::map<std::string, std::vector<std::uint32_t>> groups;  // ranks of process groups by name, where they are said
     // Memory in use where it was recorded (profile_memory=True): the most that the allocator had given out and kept.
     double allocated = 0, reserved = 0;
 };
 
 // JSON, packed with gzip or not, read as a stream. Throws ConfigError: unreadable, cut, no JSON, no traceEvents, or no
 // work of a device in it.
-KinetoTrace read_kineto(ByteSource source);
+KinetoTrace read_kineto(ByteSource& source);
+inline KinetoTrace read_kineto(ByteSource&& source) { return read_kineto(source); }
 inline KinetoTrace read_kineto(const std::filesystem::path& path) { return read_kineto(ByteSource(path)); }
 
 // Whether a file looks like one: of what cannot be read, no.

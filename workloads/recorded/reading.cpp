@@ -12,6 +12,7 @@
 #include "sim/io/files.hpp"
 #include "workloads/formats/chakra/chakra.hpp"
 #include "workloads/formats/goal/goal.hpp"
+#include "workloads/formats/kineto/profiled_rank.hpp"
 #include "workloads/formats/text.hpp"
 
 namespace weft {
@@ -85,11 +86,8 @@ std::optional<std::uint32_t> rank_in_name(std::string_view path) {
 }
 
 // A file that is alone is of rank 0, whatever it is called.
-std::uint32_t rank_of(const ByteSource& source, std::size_t files) {
-    if (files == 1) return 0;
-    const auto number = rank_in_name(source.name());
-    if (!number) source.refuse("its name does not say its rank, as in NAME.3.et");
-    return *number;
+std::optional<std::uint32_t> rank_of(const ByteSource& source, std::size_t files) {
+    return files == 1 ? 0 : rank_in_name(source.name());
 }
 
 // {"1": [0, 1], ...}: members by name. ASTRA-sim's --comm-group-configuration.
@@ -114,14 +112,20 @@ const Format& trace_format(ByteSource& source) {
     const SourceFile beginning{source.name(), std::string(source.peek(1U << 16U))};
     const Format* const format = find_format(beginning);
     if (format == nullptr) source.refuse("is of no format that weft knows");
-    if (format->name != "chakra" && format->name != "goal") {
-        source.refuse(fmt::format("is a {}: replay reads Chakra and GOAL", format->title));
+    if (format->name != "chakra" && format->name != "goal" && format->name != "kineto") {
+        source.refuse(fmt::format("is a {}: replay reads Chakra, Kineto and GOAL", format->title));
     }
     return *format;
 }
 
 void read_trace(ByteSource& source, std::size_t traces, RecordedReading& reading) {
-    if (trace_format(source).name == "chakra") return read_chakra(source, rank_of(source, traces), reading);
+    const std::string_view format = trace_format(source).name;
+    const std::optional<std::uint32_t> rank = rank_of(source, traces);
+    if (format == "kineto") return read_profiled_rank(source, rank, reading);
+    if (format == "chakra") {
+        if (!rank) source.refuse("its name does not say its rank, as in NAME.3.et");
+        return read_chakra(source, *rank, reading);
+    }
     if (traces > 1) source.refuse("is a GOAL schedule, which has all ranks in one file");
     read_goal(source, reading);
 }

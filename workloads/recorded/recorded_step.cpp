@@ -16,7 +16,8 @@ using Chain = std::vector<std::uint32_t>;
 
 class StepReader {
   public:
-    StepReader(const KinetoTrace& trace, std::uint32_t layers) : trace_(trace), layers_(layers) {}
+    StepReader(const KinetoTrace& trace, std::uint32_t layers, WhichStep which)
+        : trace_(trace), layers_(layers), which_(which) {}
 
     RecordedStep read() {
         link_launches();
@@ -86,7 +87,7 @@ class StepReader {
             timed.push_back({before - from, from, event});
         }
         if (timed.empty()) return take_all();
-        std::ranges::sort(timed, {}, &Timed::duration);
+        if (which_ == WhichStep::median) std::ranges::sort(timed, {}, &Timed::duration);
         const Timed& chosen = timed[(timed.size() - 1) / 2];
         step_.name = text(host(chosen.event).name);
         step_.steps = timed.size();
@@ -170,8 +171,17 @@ class StepReader {
             kernel.pass = WorkPass::optimizer;
             kernel.what = WorkClass::optimizer;
         } else if (is_backward) {
-            kernel.pass = WorkPass::backward;
+            kernel.pass = runs_forward_again(chain) ? WorkPass::recomputation : WorkPass::backward;
         }
+    }
+
+    // Of activation checkpoints (torch/utils/checkpoint.py): the passes of backward proper are evaluated in there.
+    bool runs_forward_again(const Chain& chain) const {
+        std::string_view innermost;
+        for (const std::uint32_t i : chain) {
+            if (text(host(i).name).starts_with(evaluates)) innermost = text(host(i).name).substr(evaluates.size());
+        }
+        return innermost == "CheckpointFunctionBackward";
     }
 
     // FSDP's own work lies in its annotations. DDP's lies where gradients are accumulated, which nothing else computes
@@ -192,14 +202,26 @@ class StepReader {
                 (std::uint64_t{trace_.kernels[kernel.event].name} << 32U) ^ (kernel.operation * 0x9e3779b97f4a7c15U));
             forward.push_back({.launched = kernel.launched,
                                .fingerprint = print,
-                               .is_core = kernel.what == WorkClass::attention || kernel.what == WorkClass::scores});
+                               .is_core = kernel.what == WorkClass::attention || kernel.what == WorkClass::scores,
+                               .is_scores = kernel.what == WorkClass::scores});
         }
         std::ranges::stable_sort(forward, {}, &ForwardKernel::launched);
+        join_scores(forward);
         begins_ = find_layers(forward, layers_);
         for (std::size_t i = 0; i < step_.kernels.size(); ++i) {
             RecordedKernel& kernel = step_.kernels[i];
             if (kernel.pass == WorkPass::forward) kernel.layer = layer_at(kernel.launched);
-            if (kernel.pass == WorkPass::backward) kernel.layer = layer_of_forward(chains_[i]);
+            const bool is_backward = kernel.pass == WorkPass::backward || kernel.pass == WorkPass::recomputation;
+            if (is_backward) kernel.layer = layer_of_forward(chains_[i]);
+        }
+    }
+
+    // Attention that is not fused is two products, for the scores and with them, and the softmax between.
+    static void join_scores(std::vector<ForwardKernel>& forward) {
+        bool is_open = false;
+        for (ForwardKernel& kernel : forward) {
+            kernel.is_core |= is_open;
+            if (kernel.is_scores) is_open = !is_open;
         }
     }
 
@@ -220,6 +242,7 @@ class StepReader {
 
     const KinetoTrace& trace_;
     std::uint32_t layers_;
+    WhichStep which_;
     RecordedStep step_;
     std::unordered_map<std::uint64_t, std::uint32_t> launches_;  // host events by correlation
     std::vector<Chain> chains_;                                  // of step_.kernels
@@ -231,6 +254,8 @@ class StepReader {
 
 }  // namespace
 
-RecordedStep recorded_step(const KinetoTrace& trace, std::uint32_t layers) { return StepReader(trace, layers).read(); }
+RecordedStep recorded_step(const KinetoTrace& trace, std::uint32_t layers, WhichStep which) {
+    return StepReader(trace, layers, which).read();
+}
 
 }  // namespace weft

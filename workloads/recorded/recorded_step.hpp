@@ -27,12 +27,13 @@ struct RecordedKernel {
 
 // Why the device was idle.
 struct RecordedGaps {
-    std::int64_t between = 0;          // the next kernel had been launched before the last one ended
+    std::int64_t between = 0;          // the next kernel had been launched before the last one ended, and followed
+    std::int64_t waiting = 0;          // it had, and waited longer than devices do between kernels: for other ranks
     std::int64_t host = 0;             // it had not
     std::int64_t synchronisation = 0;  // nor could it: the host had waited for the device
     std::int64_t end = 0;              // behind the last kernel
 
-    std::int64_t sum() const { return between + host + synchronisation + end; }
+    std::int64_t sum() const { return between + waiting + host + synchronisation + end; }
 };
 
 struct RecordedStep {
@@ -53,9 +54,12 @@ struct RecordedStep {
     std::int64_t duration() const { return end - begin; }
 };
 
-// `layers` of the model, which the trace does not name. Of several steps the one of median length; a step lasts from
-// the end of the one before, on the device, to its own.
-RecordedStep recorded_step(const KinetoTrace& trace, std::uint32_t layers);
+// Which of several steps: that of median length, or the one in the middle, which is the same on all ranks.
+enum class WhichStep : std::uint8_t { median, middle };
+
+// `layers` of the model, which the trace does not name. A step lasts from the end of the one before, on the device, to
+// its own.
+RecordedStep recorded_step(const KinetoTrace& trace, std::uint32_t layers, WhichStep which = WhichStep::median);
 
 // Fills in what the kernels expose, the gaps, and what the host takes for a layer.
 void add_up_time(const KinetoTrace& trace, RecordedStep& step);
@@ -66,7 +70,7 @@ void add_up_time(const KinetoTrace& trace, RecordedStep& step);
 struct ForwardKernel {
     std::int64_t launched = 0;      // ns
     std::uint64_t fingerprint = 0;  // of its name and what launched it
-    bool is_core = false;
+    bool is_core = false, is_scores = false;
 };
 struct LayerBegin {
     std::int64_t launched = 0;

@@ -107,7 +107,9 @@ void StepTime::add_gap(std::int64_t begin, std::int64_t end, std::uint32_t next)
         return;
     }
     const std::int64_t launched = std::clamp(step_.kernels[next].launched, begin, end);
-    step_.gaps.between += end - launched;
+    constexpr std::int64_t at_once = 20'000;  // ns: a device begins a kernel that is in its queue within a few us
+    const bool waited_long = end - launched > at_once && !trace_.calls.empty();
+    (waited_long ? step_.gaps.waiting : step_.gaps.between) += end - launched;
     const auto wait = std::ranges::upper_bound(waits_, begin, {}, &Wait::end);  // the first that ends in the gap
     const bool waited = wait != waits_.end() && wait->end <= launched && wait->begin <= begin;
     (waited ? step_.gaps.synchronisation : step_.gaps.host) += launched - begin;

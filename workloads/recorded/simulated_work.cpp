@@ -10,53 +10,15 @@
 namespace weft {
 namespace {
 
-// A script adds up times of lists of kernels, and nothing else: with another measure of a kernel in the place of its
-// time it adds that up instead, over all that a step repeats.
-class WorkCounter {
-  public:
-    WorkCounter(const Plan& plan, std::uint32_t stage) : plan_(plan), stage_(stage) {
-        plan_.device.host_launch = {};  // what waits for the host is no kernel
-        plan_.host_bound = false;
-    }
+// What takes no time is not written: a kernel that a measure is 0 for counts for next to nothing, so that scripts have
+// the same actions whatever is measured.
+constexpr double present = 1e-60;
 
-    // Calls add(key without class, sum) for each pass and layer with any.
-    template <class Measure, class Add>
-    void sum(Measure measure, Add add) {
-        plan_.costs = part_costs(plan_, [&](std::span<const Kernel> kernels) {
-            Seconds sum;
-            for (const Kernel& kernel : kernels) sum += Seconds{measure(kernel)};
-            return sum;
-        });
-        const Script script = step_script(plan_, stage_, plan_.job.step);
-        for (const Action& action : script.actions()) {
-            if (action.kind != Action::Kind::compute) continue;
-            const std::string_view label = script.labels()[action.label];
-            WorkKey key{.pass = WorkPass::forward, .layer = layer_of(label, action.where), .what = {}};
-            if (label.starts_with("recompute")) {
-                key.pass = WorkPass::recomputation;
-            } else if (label.starts_with("backward")) {
-                key.pass = WorkPass::backward;
-            } else if (label.starts_with("optimizer")) {
-                key.pass = WorkPass::optimizer;
-            } else if (!label.starts_with("forward")) {
-                key.pass = WorkPass::data_parallel;
-            }
-            if (const double value = script.work()[action.subject].value; value > 0.0) add(key, value);
-        }
-    }
-
-  private:
-    static std::int32_t layer_of(std::string_view label, const Where& where) {
-        constexpr std::string_view of_layer[] = {"layer", "attention", "MLP", "experts", "backward weights"};
-        const bool is = std::ranges::any_of(of_layer, [&](std::string_view end) { return label.ends_with(end); });
-        return is ? static_cast<std::int32_t>(where.layer) : no_layer;
-    }
-
-    Plan plan_;
-    std::uint32_t stage_;
-};
-
-bool is_of_passes(const WorkKey& key) { return key.pass <= WorkPass::backward; }
+std::int32_t layer_of(std::string_view label, const Where& where) {
+    constexpr std::string_view of_layer[] = {"layer", "attention", "MLP", "experts", "backward weights"};
+    const bool is = std::ranges::any_of(of_layer, [&](std::string_view end) { return label.ends_with(end); });
+    return is ? static_cast<std::int32_t>(where.layer) : no_layer;
+}
 
 std::vector<ProductShape> shapes_of(const std::vector<Kernel>& kernels) {
     std::vector<ProductShape> shapes;
@@ -92,6 +54,42 @@ void add_host(const Plan& plan, std::uint32_t stage, SimulatedWork& work) {
 }
 
 }  // namespace
+
+WorkCounter::WorkCounter(const Plan& plan, std::uint32_t stage) : plan_(plan), stage_(stage) {
+    plan_.device.host_launch = {};  // what waits for the host is no kernel
+}
+
+void WorkCounter::visit(const std::function<double(const Kernel&)>& measure,
+                        const std::function<void(WorkKey, double)>& see) {
+    plan_.costs = part_costs(plan_, [&](std::span<const Kernel> kernels) {
+        Seconds sum;
+        for (const Kernel& kernel : kernels) sum += Seconds{measure(kernel) + present};
+        return sum;
+    });
+    const Script script = step_script(plan_, stage_, plan_.job.step);
+    for (const Action& action : script.actions()) {
+        if (action.kind != Action::Kind::compute) continue;
+        const std::string_view label = script.labels()[action.label];
+        WorkKey key{.pass = WorkPass::forward, .layer = layer_of(label, action.where), .what = {}};
+        if (label.starts_with("recompute")) {
+            key.pass = WorkPass::recomputation;
+        } else if (label.starts_with("backward")) {
+            key.pass = WorkPass::backward;
+        } else if (label.starts_with("optimizer")) {
+            key.pass = WorkPass::optimizer;
+        } else if (!label.starts_with("forward")) {
+            key.pass = WorkPass::data_parallel;
+        }
+        see(key, script.work()[action.subject].value);
+    }
+}
+
+void WorkCounter::sum(const std::function<double(const Kernel&)>& measure,
+                      const std::function<void(WorkKey, double)>& add) {
+    visit(measure, [&](WorkKey key, double value) {
+        if (value > least) add(key, value);
+    });
+}
 
 bool SimulatedWork::fuses_passes() const {
     return std::ranges::none_of(sums, [](const auto& each) { return each.first.what == WorkClass::element_wise; });

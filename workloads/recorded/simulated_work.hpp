@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -39,6 +40,26 @@ struct SimulatedWork {
 
     // Where frameworks fuse passes, all of them are, and are told from products and attention alone.
     bool fuses_passes() const;
+};
+
+constexpr bool is_of_passes(const WorkKey& key) { return key.pass <= WorkPass::backward; }
+
+// Sums over what a rank of a stage computes in a step. A script adds up times of lists of kernels, and nothing else:
+// with another measure of a kernel in the place of its time it adds that up instead, over all that a step repeats.
+class WorkCounter {
+  public:
+    static constexpr double least = 1e-40;  // what measures less is nothing
+
+    WorkCounter(const Plan& plan, std::uint32_t stage);
+
+    // Calls see(key without class, sum) for each computation of the script, in order.
+    void visit(const std::function<double(const Kernel&)>& measure, const std::function<void(WorkKey, double)>& see);
+    // Calls add(key without class, sum) for those with any.
+    void sum(const std::function<double(const Kernel&)>& measure, const std::function<void(WorkKey, double)>& add);
+
+  private:
+    Plan plan_;
+    std::uint32_t stage_;
 };
 
 enum class WorkDetail : std::uint8_t { all, times };  // the rest of a WorkSum is left at 0

@@ -8,6 +8,7 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "workloads/report/report.hpp"
+#include "workloads/step/lanes.hpp"
 
 namespace weft {
 namespace {
@@ -67,13 +68,15 @@ WorkClass product_class(std::string_view text, const std::vector<ProductShape>& 
 
 class Comparer {
   public:
-    Comparer(const KinetoTrace& trace, const Simulation& run)
-        : trace_(trace), run_(run), report_(make_report(run)), step_(recorded_step(trace, run.plan.job.model.layers)) {}
+    Comparer(const KinetoTrace& trace, const Simulation& run) : trace_(trace), run_(run), report_(make_report(run)) {}
 
     StepComparison compare() {
         const Layout& layout = run_.plan.job.layout;
         const bool known = trace_.rank >= 0 && trace_.rank < layout.ranks();
         found_.stage = known ? layout.grid().coordinate(static_cast<RankId>(trace_.rank), "pipeline") : 0;
+        const Stage& stage = run_.plan.stages[found_.stage];
+        step_ = recorded_step(trace_, stage.layers());
+        number_layers(stage);
         work_ = simulated_work(run_.plan, found_.stage);
         fuses_ = work_.fuses_passes();
         name_products();
@@ -91,6 +94,18 @@ class Comparer {
     }
 
   private:
+    // As the model does, part by part.
+    void number_layers(const Stage& stage) {
+        std::vector<std::int32_t> numbers;
+        for (const Chunk& chunk : stage.chunks) {
+            for (std::uint32_t i = 0; i < chunk.layers; ++i)
+                numbers.push_back(static_cast<std::int32_t>(chunk.first_layer + i));
+        }
+        for (RecordedKernel& kernel : step_.kernels) {
+            if (kernel.layer != no_layer) kernel.layer = numbers.at(static_cast<std::size_t>(kernel.layer));
+        }
+    }
+
     void name_products() {
         for (RecordedKernel& kernel : step_.kernels) {
             if (kernel.what != WorkClass::other_products) continue;
@@ -107,7 +122,8 @@ class Comparer {
             ComparedWork& work = of({kernel.pass, kernel.layer, compared(kernel.what)});
             work.kernels[0] += event.kind != DeviceEvent::Kind::fill;
             work.femtoseconds[0] += (event.end - event.begin) * of_nanosecond;
-            work.exposed[0] += kernel.exposed * of_nanosecond;
+            const bool is_call = kernel.what == WorkClass::communication;
+            (is_call ? exposed_calls_ : work.exposed[0]) += kernel.exposed * of_nanosecond;
             auto& longest = longest_[work.key];
             if (longest == nullptr || event.end - event.begin > duration(*longest)) longest = &kernel;
         }
@@ -118,12 +134,13 @@ class Comparer {
 
     // Of a step that waits for its host, all that recording costs the host, but no more than it waited.
     void estimate_profiling() {
+        const double each = trace_.is_simulated ? 0.0 : seconds_of_operation;
         const std::int64_t late = (step_.gaps.host + step_.gaps.synchronisation) * of_nanosecond;
-        const std::int64_t cost = clock_ticks(Seconds{seconds_of_operation * static_cast<double>(step_.operations)});
+        const std::int64_t cost = clock_ticks(Seconds{each * static_cast<double>(step_.operations)});
         found_.profiling = std::min(late, cost);
-        const auto issue = [](const RecordedStep::LayerIssue& layer) {
-            return std::max<std::int64_t>(
-                layer.time * of_nanosecond - clock_ticks(Seconds{seconds_of_operation * layer.operations}), 0);
+        const auto issue = [each](const RecordedStep::LayerIssue& layer) {
+            return std::max<std::int64_t>(layer.time * of_nanosecond - clock_ticks(Seconds{each * layer.operations}),
+                                          0);
         };
         found_.host_forward = {issue(step_.forward), clock_ticks(work_.host_forward)};
         found_.host_backward = {issue(step_.backward), clock_ticks(work_.host_backward)};
@@ -218,9 +235,10 @@ class Comparer {
                        {"host, after it waited for the device", {gaps.synchronisation * of_nanosecond, 0}, true},
                        {"behind the last kernel", {gaps.end * of_nanosecond, 0}},
                        {"slower beside communication", {0, slower}},
-                       {"waiting for other stages", {0, clock_ticks(stage.idle)}}};
+                       {"waiting for other ranks", {gaps.waiting * of_nanosecond, clock_ticks(stage.idle)}},
+                       {"exposed communication", {exposed_calls_, 0}}};
         for (const DimensionTime& dimension : stage.dimensions) {
-            found_.gaps.push_back({"exposed communication, " + dimension.dimension, {0, clock_ticks(dimension.time)}});
+            found_.gaps.back().femtoseconds[1] += clock_ticks(dimension.time);
         }
         std::int64_t rest = found_.duration[1] - busy;
         for (const ComparedGap& gap : found_.gaps) rest -= gap.femtoseconds[1];
@@ -240,35 +258,11 @@ class Comparer {
     RecordedStep step_;
     SimulatedWork work_;
     bool fuses_ = false;
+    std::int64_t exposed_calls_ = 0;  // fs, of recorded ones
     std::map<WorkKey, ComparedWork> cells_;
     std::map<WorkKey, const RecordedKernel*> longest_;
     StepComparison found_;
 };
-
-double bytes_of_type(std::string_view type) {
-    const auto is = [&](std::string_view part) { return type.find(part) != type.npos; };
-    if (is("Float8") || is("Byte") || is("Char") || is("Bool")) return 1;
-    if (is("BFloat16") || is("Half")) return 2;
-    return is("Long") || is("Double") ? 8 : 4;
-}
-
-// "_allgather_base" and "allgather" are all-gather.
-std::string operation_name(std::string_view recorded) {
-    constexpr std::pair<std::string_view, std::string_view> names[] = {{"reduce_scatter", "reduce-scatter"},
-                                                                       {"allreduce", "all-reduce"},
-                                                                       {"all_reduce", "all-reduce"},
-                                                                       {"allgather", "all-gather"},
-                                                                       {"all_gather", "all-gather"},
-                                                                       {"all_to_all", "all-to-all"},
-                                                                       {"alltoall", "all-to-all"},
-                                                                       {"broadcast", "broadcast"},
-                                                                       {"send", "send"},
-                                                                       {"recv", "recv"}};
-    for (const auto& [part, name] : names) {
-        if (recorded.find(part) != recorded.npos) return std::string(name);
-    }
-    return std::string(recorded);
-}
 
 void Comparer::add_calls() {
     std::map<std::pair<std::string, std::uint32_t>, ComparedCall> calls;
@@ -284,18 +278,26 @@ void Comparer::add_calls() {
         const KinetoCall none{};
         const KinetoCall& own = event.call == DeviceEvent::no_call ? none : trace_.calls[event.call];
         const std::string& name = trace_.texts.of(own.op == 0 ? event.name : own.op);
-        ComparedCall& row = call(operation_name(name), own.ranks);
+        std::string op(operation_of(name));
+        std::ranges::replace(op, '_', '-');
+        ComparedCall& row = call(op.empty() ? name : op, own.ranks);
         row.calls[0] += 1;
         row.bytes[0] += std::max(own.in, own.out) * bytes_of_type(trace_.texts.of(own.type));
         row.seconds[0] += static_cast<double>(event.end - event.begin) * 1e-9;
     }
-    for (const CommunicationReport& own : report_.communication) {
-        std::string op = own.op;
-        std::ranges::replace(op, '_', '-');
-        ComparedCall& row = call(op, own.group_size);
-        row.calls[1] += own.calls;
-        for (const CallReport& each : own.by_message) row.bytes[1] += each.message.value * each.calls;
-        row.seconds[1] += own.time.value;
+    const Program& program = run_.step.program;
+    const RankClass& own = program.classes[RankClassId{
+        static_cast<std::uint32_t>(std::ranges::find(run_.step.stage, found_.stage) - run_.step.stage.begin())}];
+    for (OpId id{own.first_op}; id != OpId{own.end_op()}; id = next(id)) {
+        const Op& op = program.ops[id];
+        if (op.kind != OpKind::exchange) continue;
+        const Communication& what = program.communications[program.communication_of(op)];
+        std::string name = lanes::operation_name(what.op, op.lane);
+        std::ranges::replace(name, '_', '-');
+        ComparedCall& row = call(name, what.group_size);
+        row.calls[1] += 1;
+        row.bytes[1] += what.message.value;
+        row.seconds[1] += (run_.timeline.spans[id].end - run_.timeline.spans[id].begin).value;
     }
     for (auto& [key, row] : calls) found_.calls.push_back(std::move(row));
 }

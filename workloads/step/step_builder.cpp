@@ -63,6 +63,7 @@ Step build(const Plan& plan, CostsPool& pool, const StepOptions& options, Parts 
     }
     step.folding = classes.folding;
     step.splits = std::move(classes.splits);
+    step.class_of_rank = std::move(classes.of_rank);
     step.program = builder.finish();
     step.program.jitter = plan.job.faults.jitter;
     if (options.merges_equal_links) step.equal_links = merge_equal_links(pool.topology(), step.program.patterns);

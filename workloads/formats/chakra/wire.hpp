@@ -1,9 +1,10 @@
-// Protobuf's wire format, as far as Chakra's messages need it: fields of a message, one after another. Source: the
-// "Encoding" page of Protocol Buffers. Any bytes are read or refused.
+// Protobuf's wire format, as far as Chakra's messages need it: fields of a message, one after another, read and written.
+// Source: the "Encoding" page of Protocol Buffers. Any bytes are read or refused.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 namespace weft {
@@ -73,5 +74,19 @@ class WireReader {
     std::string_view rest_;
     std::string_view fault_;
 };
+
+inline void append_varint(std::string& message, std::uint64_t value) {
+    for (; value >= 0x80U; value >>= 7U) message += static_cast<char>(value | 0x80U);
+    message += static_cast<char>(value);
+}
+inline void append_field(std::string& message, std::uint32_t number, std::uint64_t value) {
+    append_varint(message, std::uint64_t{number} << 3U | static_cast<std::uint64_t>(WireType::varint));
+    append_varint(message, value);
+}
+inline void append_field(std::string& message, std::uint32_t number, std::string_view bytes) {
+    append_varint(message, std::uint64_t{number} << 3U | static_cast<std::uint64_t>(WireType::bytes));
+    append_varint(message, bytes.size());
+    message += bytes;
+}
 
 }  // namespace weft

@@ -1,0 +1,169 @@
+// A simulated step as Chakra execution traces, a file per rank, and its process groups as ASTRA-sim takes them
+// (--comm-group-configuration). Source: schema/protobuf/et_def.proto of mlcommons/chakra.
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "workloads/exports/export.hpp"
+#include "workloads/formats/chakra/wire.hpp"
+#include "workloads/recorded/simulated_ranks.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::uint64_t compute_node = 4, send_node = 5, receive_node = 6, collective_node = 7;
+
+// CollectiveCommType.
+std::uint64_t type_of(Collective op) {
+    switch (op) {
+        case Collective::reduce:
+            return 1;
+        case Collective::all_gather:
+            return 2;
+        case Collective::broadcast:
+            return 5;
+        case Collective::all_to_all:
+            return 6;
+        case Collective::reduce_scatter:
+            return 7;
+        default:
+            return 0;
+    }
+}
+
+void add_message(std::string& file, std::string_view message) {
+    append_varint(file, message.size());
+    file += message;
+}
+
+// Whole microseconds, the step beginning at one second since readers take 0 for none: what follows without a gap is
+// written without one, and sums of a stream stay right to one.
+std::uint64_t microseconds(Instant at) {
+    return 1'000'000 + static_cast<std::uint64_t>(std::llround(since_start(at).value * 1e6));
+}
+
+class RankWriter {
+  public:
+    RankWriter(const SimulatedRank& rank, const RecordedProgram& program) : rank_(rank), program_(program) {}
+
+    std::string write() {
+        std::string metadata;
+        append_field(metadata, 1, "0.0.4");
+        add_message(file_, metadata);
+        for (std::size_t i = 0; i < rank_.record.nodes.size(); ++i) add(i);
+        return std::move(file_);
+    }
+
+  private:
+    // Neighbours of a ring that send to one another are a message each: a send and a receive, side by side.
+    bool is_pair(std::size_t i) const {
+        const RecordedNode& node = rank_.record.nodes[i];
+        return node.kind == RecordedKind::collective && node.op == Collective::send_receive;
+    }
+
+    void add(std::size_t i) {
+        const RecordedNode& node = rank_.record.nodes[i];
+        if (is_pair(i)) {
+            const std::vector<std::uint32_t>& ring = program_.groups[node.partner];
+            const auto own = static_cast<std::size_t>(std::ranges::find(ring, index(rank_.rank)) - ring.begin());
+            add_message_node(begin(i, 2 * i, send_node), true, ring[(own + 1) % ring.size()], node);
+            add_message_node(begin(i, 2 * i + 1, receive_node), false, ring[(own + ring.size() - 1) % ring.size()],
+                             node);
+            return;
+        }
+        switch (node.kind) {
+            case RecordedKind::send:
+            case RecordedKind::receive: {
+                const bool sends = node.kind == RecordedKind::send;
+                return add_message_node(begin(i, 2 * i, sends ? send_node : receive_node), sends, node.partner, node);
+            }
+            case RecordedKind::collective: {
+                std::string message = begin(i, 2 * i, collective_node);
+                add_number(message, "comm_type", type_of(node.op));
+                add_number(message, "comm_size", bytes_of(node));
+                add_text(message, "pg_name", std::to_string(node.partner));
+                return add_message(file_, message);
+            }
+            default: {
+                std::string message = begin(i, 2 * i, compute_node);
+                const RecordedUnit& unit = rank_.record.units[node.unit];
+                if (unit.is_host) {
+                    add_number(message, "is_cpu_op", 1);
+                } else {
+                    add_number(message, "stream", unit.name.back() - std::uint64_t{'0'});
+                }
+                add_message(file_, message);
+            }
+        }
+    }
+
+    void add_message_node(std::string message, bool sends, std::uint32_t other, const RecordedNode& node) {
+        add_number(message, "comm_size", bytes_of(node));
+        add_number(message, "comm_src", sends ? index(rank_.rank) : other);
+        add_number(message, "comm_dst", sends ? other : index(rank_.rank));
+        add_number(message, "comm_tag", node.tag);
+        add_message(file_, message);
+    }
+
+    // What all kinds of nodes have.
+    std::string begin(std::size_t i, std::uint64_t id, std::uint64_t type) const {
+        const RecordedRank& record = rank_.record;
+        std::string message;
+        append_field(message, 1, id);
+        append_field(message, 2, program_.names[record.nodes[i].name]);
+        append_field(message, 3, type);
+        for (std::uint32_t d = record.first_dependency[i]; d < record.first_dependency[i + 1]; ++d) {
+            const std::uint32_t on = record.dependencies[d].node;
+            append_field(message, 5, std::uint64_t{2} * on);
+            if (is_pair(on)) append_field(message, 5, std::uint64_t{2} * on + 1);
+        }
+        const std::uint64_t from = microseconds(rank_.spans[i].begin);
+        append_field(message, 6, from);
+        append_field(message, 7, microseconds(rank_.spans[i].end) - from);
+        return message;
+    }
+
+    static std::uint64_t bytes_of(const RecordedNode& node) {
+        return static_cast<std::uint64_t>(std::llround(node.bytes.value));
+    }
+    // AttributeProto: a name, and a value of one of many kinds: int64 is 9, a text 29.
+    static void add_number(std::string& message, std::string_view name, std::uint64_t value) {
+        std::string attribute;
+        append_field(attribute, 1, name);
+        append_field(attribute, 9, value);
+        append_field(message, 10, attribute);
+    }
+    static void add_text(std::string& message, std::string_view name, std::string_view value) {
+        std::string attribute;
+        append_field(attribute, 1, name);
+        append_field(attribute, 29, value);
+        append_field(message, 10, attribute);
+    }
+
+    const SimulatedRank& rank_;
+    const RecordedProgram& program_;
+    std::string file_;
+};
+
+void write_chakra(SimulatedRanks& step, std::span<const RankId> ranks, const FileWriter& write) {
+    for (const RankId rank : ranks) {
+        write("rank." + std::to_string(index(rank)) + ".et", RankWriter(step.rank(rank), step.program()).write());
+    }
+    nlohmann::ordered_json groups = nlohmann::ordered_json::object();
+    for (std::size_t i = 0; i < step.program().groups.size(); ++i) groups[std::to_string(i)] = step.program().groups[i];
+    write("groups.json", groups.dump() + '\n');
+}
+
+}  // namespace
+
+namespace exports {
+
+extern const ExportFormat chakra;
+const ExportFormat chakra{
+    .name = "chakra", .title = "Chakra execution traces of a simulated step, a file per rank", .step = write_chakra};
+
+}  // namespace exports
+}  // namespace weft

@@ -1,0 +1,187 @@
+// A simulated step as a GOAL schedule, as LogGOPSim and ATLAHS run them: computations, sends and receives. A collective
+// is the messages of the algorithm that the library chose for it, round by round, on its group in the order of its
+// members; what a switch would add up or copy is sent to and by the member in charge of it. Source of the form: spcl's
+// Schedgen; T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language", ICPP 2009.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sim/collective/algorithm.hpp"
+#include "topologies/channels.hpp"
+#include "workloads/exports/export.hpp"
+#include "workloads/recorded/costs.hpp"
+#include "workloads/recorded/simulated_ranks.hpp"
+
+namespace weft {
+namespace {
+
+// What a member of a group does in one round of an algorithm: messages in chunks of the whole.
+struct MemberRound {
+    struct Message {
+        std::uint32_t peer = 0, chunks = 0;  // peer: a member
+        bool sends = false;
+    };
+    std::vector<Message> messages;
+};
+struct MessageSchedule {
+    std::uint32_t chunks = 1;
+    std::vector<std::vector<MemberRound>> members;  // those rounds in which it does something
+};
+
+MessageSchedule schedule_of(const Algorithm& algorithm, const GroupShape& shape) {
+    MessageSchedule schedule{.chunks = algorithm.chunks(shape), .members{shape.members}};
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> messages;  // of a round
+    for (const Transfer& transfer : algorithm.transfers(shape))
+        ++messages[{transfer.round, transfer.from, transfer.to}];
+    std::vector<std::uint32_t> last(shape.members, ~0U);
+    for (const auto& [message, chunks] : messages) {
+        const auto [round, from, to] = message;
+        for (const auto& [member, peer] : {std::pair(from, to), std::pair(to, from)}) {
+            std::vector<MemberRound>& rounds = schedule.members[member];
+            if (last[member] != round) rounds.emplace_back();
+            last[member] = round;
+            rounds.back().messages.push_back({peer, chunks, member == from});
+        }
+    }
+    return schedule;
+}
+
+class ScheduleWriter {
+  public:
+    ScheduleWriter(SimulatedRanks& step, std::span<const RankId> ranks) : step_(step), ranks_(ranks) {}
+
+    std::string write() {
+        text_ = fmt::format("num_ranks {}\n", ranks_.size());
+        for (const RankId rank : ranks_) add(step_.rank(rank));
+        return std::move(text_);
+    }
+
+  private:
+    // Of a node: what waits for what it waits for, and what those that wait for it wait for.
+    struct Labels {
+        std::vector<std::uint32_t> first, last;
+    };
+
+    void add(const SimulatedRank& rank) {
+        text_ += fmt::format("\nrank {} {{\n", index(rank.rank));
+        next_ = 0;
+        labels_.assign(rank.record.nodes.size(), {});
+        const RecordedRank& record = rank.record;
+        for (std::size_t i = 0; i < record.nodes.size(); ++i) {
+            add(rank, i);
+            for (std::uint32_t d = record.first_dependency[i]; d < record.first_dependency[i + 1]; ++d) {
+                require(labels_[i].first, labels_[record.dependencies[d].node].last);
+            }
+        }
+        text_ += "}\n";
+    }
+
+    void add(const SimulatedRank& rank, std::size_t i) {
+        const RecordedNode& node = rank.record.nodes[i];
+        Labels& own = labels_[i];
+        const std::size_t core = index(step_.run().step.program.ops[rank.ops[i]].lane);  // each lane its own
+        if (node.kind == RecordedKind::collective) return add_collective(rank, i, core);
+        if (node.kind == RecordedKind::compute) {
+            const std::int64_t from = nanoseconds(rank.spans[i].begin);
+            own.first = {line(fmt::format("calc {} cpu {}", nanoseconds(rank.spans[i].end) - from, core))};
+        } else {
+            own.first = {message(node.kind == RecordedKind::send, node.bytes, node.partner, node.tag, core)};
+        }
+        own.last = own.first;
+    }
+
+    // Each round waits for the one before. An empty computation holds what follows together.
+    void add_collective(const SimulatedRank& rank, std::size_t i, std::size_t core) {
+        const RecordedNode& node = rank.record.nodes[i];
+        const std::vector<std::uint32_t>& members = step_.program().groups[node.partner];
+        const MessageSchedule& schedule = schedule_for(rank, i, members);
+        const auto own = static_cast<std::size_t>(std::ranges::find(members, index(rank.rank)) - members.begin());
+        const Bytes whole = full_message(node.op, node.bytes, static_cast<std::uint32_t>(members.size()));
+        std::vector<std::uint32_t> before;
+        for (const MemberRound& round : schedule.members[own]) {
+            std::vector<std::uint32_t> now;
+            for (const MemberRound::Message& one : round.messages) {
+                const Bytes bytes = whole * (static_cast<double>(one.chunks) / schedule.chunks);
+                now.push_back(message(one.sends, bytes, members[one.peer], tag_of(node), core));
+            }
+            if (before.empty()) labels_[i].first = now;
+            require(now, before);
+            before = std::move(now);
+        }
+        if (before.empty()) labels_[i].first = before = {line(fmt::format("calc 0 cpu {}", core))};
+        labels_[i].last = std::move(before);
+    }
+
+    // Messages between stages have their port.
+    static std::uint32_t tag_of(const RecordedNode& collective) {
+        constexpr std::uint32_t ports = 16;
+        return ports + collective.partner;
+    }
+
+    const MessageSchedule& schedule_for(const SimulatedRank& rank, std::size_t i,
+                                        const std::vector<std::uint32_t>& group) {
+        const Program& program = step_.run().step.program;
+        const Communication& what = program.communications[program.communication_of(program.ops[rank.ops[i]])];
+        const std::string& name = program.methods[what.method].algorithm;
+        std::vector<RankId> members;
+        for (const std::uint32_t member : group) members.push_back(RankId{member});
+        const GroupShape shape = shape_of(step_.run().topology(), members);
+        const auto [known, is_new] =
+            schedules_.try_emplace({what.op, name, shape.members, shape.nodes, shape.even, shape.before_last});
+        if (is_new) known->second = schedule_of(*find_algorithm(what.op, name), shape);
+        return known->second;
+    }
+
+    std::uint32_t message(bool sends, Bytes bytes, std::uint32_t other, std::uint32_t tag, std::size_t core) {
+        return line(fmt::format("{} {}b {} {} tag {} cpu {}", sends ? "send" : "recv", std::llround(bytes.value),
+                                sends ? "to" : "from", other, tag, core));
+    }
+
+    std::uint32_t line(std::string_view what) {
+        check_exported_nodes(++nodes_);
+        fmt::format_to(std::back_inserter(text_), "l{}: {}\n", next_, what);
+        return next_++;
+    }
+
+    void require(const std::vector<std::uint32_t>& labels, const std::vector<std::uint32_t>& on) {
+        for (const std::uint32_t label : labels) {
+            for (const std::uint32_t other : on) {
+                fmt::format_to(std::back_inserter(text_), "l{} requires l{}\n", label, other);
+            }
+        }
+    }
+
+    static std::int64_t nanoseconds(Instant at) { return std::llround(since_start(at).value * 1e9); }
+
+    SimulatedRanks& step_;
+    std::span<const RankId> ranks_;
+    std::string text_;
+    std::uint32_t next_ = 0;  // label
+    std::uint64_t nodes_ = 0;
+    std::vector<Labels> labels_;
+    std::map<std::tuple<Collective, std::string, std::uint32_t, std::uint32_t, bool, std::uint32_t>, MessageSchedule>
+        schedules_;
+};
+
+void write_goal(SimulatedRanks& step, std::span<const RankId> ranks, const FileWriter& write) {
+    if (ranks.size() != step.ranks()) {
+        throw ConfigError({Diagnostic{.file = {}, .key = {}, .message = "--ranks: a GOAL schedule is of all ranks"}});
+    }
+    write("step.goal", ScheduleWriter(step, ranks).write());
+}
+
+}  // namespace
+
+namespace exports {
+
+extern const ExportFormat goal;
+const ExportFormat goal{.name = "goal", .title = "GOAL schedule of a simulated step", .step = write_goal};
+
+}  // namespace exports
+}  // namespace weft

@@ -1,0 +1,402 @@
+// A simulated step as PyTorch's profiler records one (Kineto's Chrome JSON, libkineto/src/output_json.cpp), a file per
+// rank: kernels on streams, what launched each (operations with shapes, links to backward by sequence numbers,
+// annotations of step and optimizer), calls of the communication library with their groups. As HTA, TensorBoard and
+// Perfetto read it, and weft compare. Kernels have the names of the classes that weft counts (work_class.hpp).
+//
+// The host issues the kernels of a pass evenly, at its simulated pace, no later than the device begins them; where the
+// simulated step waits for it, the device is idle between them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "workloads/exports/export.hpp"
+#include "workloads/recorded/costs.hpp"
+#include "workloads/recorded/simulated_kernels.hpp"
+#include "workloads/recorded/simulated_ranks.hpp"
+
+namespace weft {
+namespace {
+
+// What a kernel of a class is called, and the operation that launches it.
+struct ClassNames {
+    std::string_view operation, kernel;
+};
+constexpr std::array<ClassNames, work_classes> class_names{{
+    {"aten::mm", "gemm_attention"},
+    {"aten::mm", "gemm_mlp"},
+    {"aten::_grouped_mm", "gemm_experts"},
+    {"aten::mm", "gemm_router"},
+    {"aten::mm", "gemm_logits"},
+    {"aten::mm", "gemm"},
+    {"aten::bmm", "gemm_scores"},
+    {"aten::_scaled_dot_product_attention", "attention"},
+    {"aten::add", "vectorized_elementwise_kernel"},
+    {"aten::copy_", "elementwise_kernel_strided"},
+    {"aten::mul", "elementwise_kernel_broadcast"},
+    {"aten::native_layer_norm", "layer_norm"},
+    {"aten::sum", "reduce_kernel"},
+    {"aten::_softmax", "softmax"},
+    {"aten::index_select", "gather"},
+    {"", "triton_fused"},
+    {"aten::_foreach_add_", "multi_tensor_apply_kernel"},
+    {"fsdp::copy", "copy_of_parameters"},
+    {"", "ncclDevKernel"},
+    {"aten::copy_", "Memcpy HtoD"},
+    {"weft::other", "other"},
+}};
+
+struct CallNames {
+    std::string_view collective, kernel;
+};
+CallNames names_of(Collective op) {
+    switch (op) {
+        case Collective::all_reduce:
+            return {"allreduce", "AllReduce_Sum"};
+        case Collective::all_gather:
+            return {"_allgather_base", "AllGather"};
+        case Collective::reduce_scatter:
+            return {"_reduce_scatter_base", "ReduceScatter_Sum"};
+        case Collective::broadcast:
+            return {"broadcast", "Broadcast"};
+        case Collective::reduce:
+            return {"reduce", "Reduce_Sum"};
+        case Collective::all_to_all:
+            return {"all_to_all", "SendRecv"};
+        case Collective::send_receive:
+            return {"send_recv", "SendRecv"};
+        default:
+            return {"send", "SendRecv"};
+    }
+}
+
+// Types as PyTorch's profiler calls them, and their bytes.
+std::pair<std::string_view, double> element_of(std::string_view type) {
+    if (type == "bf16") return {"BFloat16", 2};
+    if (type == "fp16") return {"Half", 2};
+    if (type == "fp32") return {"Float", 4};
+    if (type == "int64") return {"Long", 8};
+    return {"Byte", 1};
+}
+
+std::int64_t nanoseconds(Instant at) { return std::llround(since_start(at).value * 1e9); }
+std::string microseconds(std::int64_t nanoseconds) {
+    return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
+}
+
+enum Track : std::uint8_t { forward_thread = 1, backward_thread = 2, compute_stream = 7, first_call_stream = 20 };
+constexpr int host_process = 1000;  // above the numbers of a node's devices
+
+class TraceWriter {
+  public:
+    TraceWriter(SimulatedRanks& step, const SimulatedRank& rank, const std::vector<SimulatedComputation>& kernels)
+        : step_(step), rank_(rank), kernels_(kernels), plan_(step.run().plan) {}
+
+    std::string write() {
+        begin_file();
+        find_computations();
+        find_host();
+        for (std::size_t i = 0; i < rank_.record.nodes.size(); ++i) {
+            if (rank_.record.nodes[i].kind != RecordedKind::compute) {
+                call(i);
+            } else if (of_[i] != nullptr) {
+                compute(i, *of_[i]);
+            } else {
+                copy(i);
+            }
+        }
+        flush_passes();
+        const std::int64_t end = std::max(nanoseconds(step_.run().timeline.end), launched_ + 1);
+        add("user_annotation", "ProfilerStep#1", host_process, forward_thread, 0, end, R"("External id": 0)");
+        text_ += "\n]}\n";
+        return std::move(text_);
+    }
+
+  private:
+    // Operations of one pass of autograd or of the optimizer on the host, which lie in one event.
+    struct HostPass {
+        std::string name;
+        std::string_view category;
+        std::int64_t begin = 0, end = 0, sequence = -1;
+        int thread = forward_thread;
+    };
+
+    void begin_file() {
+        const RecordedProgram& program = step_.program();
+        nlohmann::ordered_json groups = nlohmann::ordered_json::array();
+        for (std::size_t i = 0; i < program.groups.size(); ++i) {
+            const std::vector<std::uint32_t>& ranks = program.groups[i];
+            if (std::ranges::find(ranks, index(rank_.rank)) == ranks.end()) continue;
+            groups.push_back({{"pg_name", std::to_string(i)}, {"pg_size", ranks.size()}, {"ranks", ranks}});
+        }
+        // HTA finds the rank by the text `"rank": N`, before the events.
+        text_ = fmt::format(
+            "{{\"schemaVersion\": 1, \"deviceProperties\": [{{\"id\": 0, \"name\": {}}}], \"record_shapes\": 1,\n"
+            "\"simulatedBy\": \"weft\", \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": "
+            "{}, "
+            "\"pg_count\": {}, \"pg_config\": {}}},\n"
+            "\"displayTimeUnit\": \"ms\", \"baseTimeNanoseconds\": 0, \"traceEvents\": [\n",
+            nlohmann::json(plan_.device.name).dump(), index(rank_.rank), step_.ranks(), groups.size(), groups.dump());
+        const auto name = [&](std::string_view what, int process, int thread, std::string_view called) {
+            text_ += fmt::format(
+                "{}{{\"ph\": \"M\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"ts\": 0, \"args\": "
+                "{{\"name\": \"{}\"}}}}",
+                text_.ends_with("[\n") ? "" : ",\n", what, process, thread, called);
+        };
+        name("process_name", host_process, 0, fmt::format("host of rank {}", index(rank_.rank)));
+        name("thread_name", host_process, forward_thread, "forward, optimizer");
+        name("thread_name", host_process, backward_thread, "backward");
+        name("process_name", 0, 0, fmt::format("rank {}", index(rank_.rank)));
+        name("thread_name", 0, compute_stream, "stream 7: computation");
+    }
+
+    void add(std::string_view category, std::string_view name, int process, int thread, std::int64_t begin,
+             std::int64_t end, std::string_view args) {
+        fmt::format_to(std::back_inserter(text_),
+                       ",\n{{\"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"ts\": {}, "
+                       "\"dur\": {}, \"args\": {{{}}}}}",
+                       category, name, process, thread, microseconds(begin), microseconds(end - begin), args);
+    }
+
+    // Of nodes that compute on the device.
+    void find_computations() {
+        const std::vector<Action>& actions = step_.script(rank_.stage).actions();
+        std::size_t number = 0;
+        ActionId seen = 0;
+        for (std::size_t i = 0; i < rank_.actions.size(); ++i) {
+            for (; seen < rank_.actions[i]; ++seen) number += actions[seen].kind == Action::Kind::compute;
+            of_.push_back(actions[seen].kind == Action::Kind::compute ? &kernels_[number] : nullptr);
+        }
+    }
+
+    // When the host issues the first kernel of a node, how long it takes for each, and until when the device waits for
+    // it. A pass ends with what its launches take, where the step has a host's stream; elsewhere it is ahead.
+    struct Issue {
+        std::int64_t begin = -1, end = 0;
+        double each = 0;
+    };
+    void find_host() {
+        issues_.resize(rank_.ops.size());
+        for (const SimulatedComputation& what : kernels_) kernels_of_[{what.pass, what.layer}] += count(what);
+        double kernels = 0;
+        std::vector<std::size_t> pass;
+        for (std::size_t i = 0; i < rank_.ops.size(); ++i) {
+            issues_[i].end = nanoseconds(rank_.spans[i].end);
+            if (of_[i] != nullptr) {
+                pass.push_back(i);
+                kernels += count(*of_[i]);
+                issues_[i].each = plan_.device.host_launch.value * 1e9 * host_operations(*of_[i]);
+            }
+            const RecordedNode& node = rank_.record.nodes[i];
+            const bool is_host = node.kind == RecordedKind::compute && rank_.record.units[node.unit].is_host;
+            if (!is_host) continue;
+            double at = static_cast<double>(nanoseconds(rank_.spans[i].begin));
+            const double each = (static_cast<double>(issues_[i].end) - at) / std::max(kernels, 1.0);
+            for (const std::size_t one : pass) {
+                issues_[one] = {std::llround(at), issues_[one].end, each};
+                at += each * count(*of_[one]);
+            }
+            if (!pass.empty()) issues_[pass.back()].end = std::max(issues_[pass.back()].end, issues_[i].end);
+            pass.clear();
+            kernels = 0;
+        }
+    }
+
+    static double rounded(double launches) { return std::max(1.0, std::round(launches)); }
+    static double count(const SimulatedComputation& what) {
+        double kernels = 0;
+        for (const SimulatedKernel& kernel : what.kernels) kernels += rounded(kernel.launches);
+        return kernels;
+    }
+
+    // For a kernel: of those of a layer in one pass, whatever computations they lie in.
+    double host_operations(const SimulatedComputation& what) const {
+        if (what.layer == no_layer || !is_of_passes({what.pass, what.layer, {}})) return 1.0;
+        const LayerCosts& costs = plan_.costs.layers[plan_.job.layer_place(static_cast<std::uint32_t>(what.layer))];
+        const bool is_backward = what.pass == WorkPass::backward;
+        const HostOperations& all = costs.host;
+        const double operations = is_backward ? all.input_backward + all.weight_backward : all.forward;
+        return operations * plan_.job.micro_batches() / kernels_of_.at({what.pass, what.layer});
+    }
+
+    void compute(std::size_t node, const SimulatedComputation& what) {
+        const std::int64_t begin = nanoseconds(rank_.spans[node].begin), end = nanoseconds(rank_.spans[node].end);
+        const Action& action = step_.script(rank_.stage).actions()[rank_.actions[node]];
+        enter(what, action.where);
+        const double kernels = count(what);
+        if (kernels == 0) return;
+        Seconds busy;
+        for (const SimulatedKernel& kernel : what.kernels) busy += kernel.time;
+        // What slows the computation down slows all of it alike.
+        const double own = step_.script(rank_.stage).work()[action.subject].value;
+        const double slower = own > 0 ? static_cast<double>(end - begin) * 1e-9 / own : 1.0;
+        const double wide = static_cast<double>(issues_[node].end - begin) * 1e-9;
+        const double gap = std::max(0.0, (wide - busy.value * slower) / kernels);
+        // The next kernel follows by itself, if it was launched in time.
+        const double prompt = std::min(gap, plan_.device.kernel_launch.value);
+        const bool waits = issues_[node].end > end;  // the device for its host
+        double at = static_cast<double>(begin) * 1e-9;
+        double by_host = static_cast<double>(issues_[node].begin >= 0 ? issues_[node].begin : launched_);
+        for (const SimulatedKernel& kernel : what.kernels) {
+            const double each = kernel.time.value * slower / rounded(kernel.launches);
+            for (double n = 0; n < rounded(kernel.launches); n += 1, by_host += issues_[node].each) {
+                at += gap;
+                const std::int64_t from = std::llround(at * 1e9), to = std::llround((at + each) * 1e9);
+                const auto in_time = static_cast<std::int64_t>(std::llround((at - prompt) * 1e9));
+                launch(kernel.shape, waits ? in_time : std::min<std::int64_t>(std::llround(by_host), in_time), from,
+                       to);
+                at += each;
+            }
+        }
+    }
+
+    void launch(const ProductShape& what, std::int64_t launched, std::int64_t begin, std::int64_t end) {
+        const ClassNames& names = class_names[static_cast<std::size_t>(what.what)];
+        const std::int64_t at = std::max(launched, launched_), over = at + 2;
+        ++correlation_;
+        if (!names.operation.empty()) {
+            add("cpu_op", names.operation, host_process, pass_.thread, at, over, dims_of(what));
+        }
+        add("cuda_runtime", "cudaLaunchKernel", host_process, pass_.thread, at, at + 1,
+            fmt::format("\"correlation\": {}", correlation_));
+        add("kernel", names.kernel, 0, compute_stream, std::max(begin, at), std::max(end, at),
+            fmt::format("\"stream\": {}, \"device\": 0, \"correlation\": {}", int{compute_stream}, correlation_));
+        if (pass_.end == 0) pass_.begin = at;
+        pass_.end = launched_ = over + 1;  // longer than what lies in it
+    }
+
+    std::string dims_of(const ProductShape& what) const {
+        std::string args = fmt::format("\"External id\": {}", correlation_);
+        const bool is_core = what.what == WorkClass::attention || what.what == WorkClass::scores;
+        if (pass_.thread == forward_thread && pass_.sequence >= 0 && is_core)
+            args += fmt::format(", \"Sequence number\": {}", pass_.sequence);
+        if (what.m > 0) {
+            const std::string count = what.count > 1 ? fmt::format("{}, ", what.count) : "";
+            args += fmt::format(", \"Input Dims\": [[{0}{1}, {2}], [{0}{2}, {3}]]", count, what.m, what.k, what.n);
+        }
+        return args;
+    }
+
+    // The event on the host that a computation lies in.
+    void enter(const SimulatedComputation& what, const Where& where) {
+        HostPass next;
+        const std::int64_t micro = where.micro_batch == Where::whole_step ? 0 : where.micro_batch;
+        if (what.layer != no_layer) next.sequence = micro * plan_.job.model.layers + what.layer;
+        if (what.pass == WorkPass::backward || what.pass == WorkPass::recomputation) {
+            const bool again = what.pass == WorkPass::recomputation;
+            next.name = fmt::format("autograd::engine::evaluate_function: {}",
+                                    again ? "CheckpointFunctionBackward" : "PassBackward0");
+            next.category = "cpu_op";
+            next.thread = backward_thread;
+        } else if (what.pass == WorkPass::optimizer) {
+            next.name = "Optimizer.step#step";
+            next.category = "user_annotation";
+        }
+        if (next.name == pass_.name && next.sequence == pass_.sequence) return;
+        flush_passes();
+        pass_ = std::move(next);
+    }
+
+    void flush_passes() {
+        if (pass_.end > 0 && !pass_.name.empty()) {
+            add(pass_.category, pass_.name, host_process, pass_.thread, pass_.begin, pass_.end,
+                pass_.sequence < 0 ? "\"External id\": 0" : fmt::format("\"Sequence number\": {}", pass_.sequence));
+        }
+        pass_ = {};
+    }
+
+    void call(std::size_t node) {
+        const RecordedNode& what = rank_.record.nodes[node];
+        const bool is_message = what.kind != RecordedKind::collective;
+        const auto own = static_cast<std::uint32_t>(rank_.rank);
+        const Action& action = step_.script(rank_.stage).actions()[rank_.actions[node]];
+        const auto [type, size] = element_of(step_.script(rank_.stage).calls()[action.subject].type);
+        const std::vector<std::uint32_t> pair{std::min(own, what.partner), std::max(own, what.partner)};
+        const std::vector<std::uint32_t>& group = is_message ? pair : step_.program().groups[what.partner];
+        CallNames names = names_of(what.op);
+        if (what.kind == RecordedKind::receive) names.collective = "recv";
+        const double whole = full_message(what.op, what.bytes, static_cast<std::uint32_t>(group.size())).value / size;
+        const double part = whole / static_cast<double>(group.size());
+        const double in = what.op == Collective::all_gather ? part : whole;
+        const double out = what.op == Collective::reduce_scatter ? part : whole;
+        const std::size_t lane = index(step_.run().step.program.ops[rank_.ops[node]].lane);
+        std::string args = fmt::format(
+            "\"stream\": {}, \"device\": 0, \"correlation\": {}, \"Collective name\": \"{}\", \"In msg nelems\": "
+            "{:.0f}, \"Out msg nelems\": {:.0f}, \"Group size\": {}, \"dtype\": \"{}\", \"Process Group Name\": "
+            "\"{}\", \"Process Group Ranks\": \"[{}]\", \"Rank\": {}",
+            first_call_stream + lane, ++correlation_, names.collective, in, out, group.size(), type,
+            is_message ? fmt::format("p2p_{}_{}_{}", pair[0], pair[1], what.tag) : std::to_string(what.partner),
+            fmt::join(group, ", "), own);
+        if (is_message) {
+            const bool sends = what.kind == RecordedKind::send;
+            args += fmt::format(", \"Src Rank\": {}, \"Dst Rank\": {}", sends ? own : what.partner,
+                                sends ? what.partner : own);
+        }
+        issue(node, fmt::format("ncclDevKernel_{}", names.kernel), "kernel", first_call_stream + static_cast<int>(lane),
+              args);
+    }
+
+    void copy(std::size_t node) {
+        const RecordedUnit& unit = rank_.record.units[rank_.record.nodes[node].unit];
+        if (unit.is_host) return;
+        const int stream = compute_stream + 1 + (unit.name.back() - '0');
+        issue(node, unit.name.ends_with('1') ? "Memcpy DtoH" : "Memcpy HtoD", "gpu_memcpy", stream,
+              fmt::format("\"stream\": {}, \"device\": 0, \"correlation\": {}", stream, ++correlation_));
+    }
+
+    // What runs beside computation, launched as soon as all it waits for is over.
+    void issue(std::size_t node, std::string_view name, std::string_view category, int stream, std::string_view args) {
+        const std::int64_t begin = nanoseconds(rank_.spans[node].begin), end = nanoseconds(rank_.spans[node].end);
+        const std::int64_t at = std::max<std::int64_t>(std::min(launched_, begin - 2), 0);
+        add("cuda_runtime", "cudaLaunchKernel", host_process, backward_thread + 1, at, at + 1,
+            fmt::format("\"correlation\": {}", correlation_));
+        add(category, name, 0, stream, std::max(begin, at), std::max(end, at), args);
+    }
+
+    SimulatedRanks& step_;
+    const SimulatedRank& rank_;
+    const std::vector<SimulatedComputation>& kernels_;
+    const Plan& plan_;
+    std::string text_;
+    HostPass pass_;
+    std::int64_t launched_ = 0;  // when the host was through with the last launch, ns
+    std::uint64_t correlation_ = 0;
+    std::vector<const SimulatedComputation*> of_;                     // by node; null: no computation of the device
+    std::vector<Issue> issues_;                                       // by node
+    std::map<std::pair<WorkPass, std::int32_t>, double> kernels_of_;  // of a layer in the step
+};
+
+void write_kineto(SimulatedRanks& step, std::span<const RankId> ranks, const FileWriter& write) {
+    std::map<std::uint32_t, std::vector<SimulatedComputation>> kernels;  // by stage
+    std::uint64_t nodes = 0;
+    for (const RankId id : ranks) {
+        const std::uint32_t stage = step.stage(id);
+        const auto [known, is_new] = kernels.try_emplace(stage);
+        if (is_new) known->second = simulated_kernels(step.run().plan, stage);
+        for (const SimulatedComputation& each : known->second) nodes += each.kernels.size();
+        check_exported_nodes(nodes);
+    }
+    for (const RankId id : ranks) {
+        const SimulatedRank rank = step.rank(id);
+        write("rank" + std::to_string(index(id)) + ".json", TraceWriter(step, rank, kernels.at(rank.stage)).write());
+    }
+}
+
+}  // namespace
+
+namespace exports {
+
+extern const ExportFormat kineto;
+const ExportFormat kineto{
+    .name = "kineto", .title = "traces of a simulated step as PyTorch's profiler records", .step = write_kineto};
+
+}  // namespace exports
+}  // namespace weft
