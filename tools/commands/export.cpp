@@ -44,7 +44,7 @@ void export_step(const ExportFormat& format, const po::variables_map& arguments)
     const std::vector<RankId> ranks = asked_ranks(arguments, plan.job.layout.ranks());
     const Simulation run = simulate_step(study, plan,
                                          {.network = network_option(arguments),
-                                          .folding = Folding::exact,
+                                          .folding = folding_option(arguments),
                                           .on_size = refuse_above(memory_limit(arguments))});
     SimulatedRanks step(run);
     std::uint64_t nodes = 0;

@@ -22,8 +22,8 @@ using FileWriter = std::function<void(const std::string& name, std::string_view 
 struct ExportFormat {
     std::string_view name;   // "megatron"
     std::string_view title;  // "launch script of Megatron-LM"
-    // Of a job, of a machine, or of a simulated step; the others are nullptr. Throw ConfigError with everything that the
-    // format cannot say.
+    // Of a job, of a machine, or of a simulated step; the others are nullptr. Throw ConfigError with everything that
+    // the format cannot say.
     std::string (*job)(const Study& study) = nullptr;
     std::string (*machine)(const Machine& machine) = nullptr;
     // The files that go into one folder, by their names.

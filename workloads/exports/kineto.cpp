@@ -92,7 +92,13 @@ std::string microseconds(std::int64_t nanoseconds) {
     return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
 }
 
-enum Track : std::uint8_t { forward_thread = 1, backward_thread = 2, compute_stream = 7, first_call_stream = 20 };
+enum Track : std::uint8_t {
+    forward_thread = 1,
+    backward_thread,
+    call_thread,
+    compute_stream = 7,
+    first_call_stream = 20
+};
 constexpr int host_process = 1000;  // above the numbers of a node's devices
 
 class TraceWriter {
@@ -154,6 +160,7 @@ class TraceWriter {
         name("process_name", host_process, 0, fmt::format("host of rank {}", index(rank_.rank)));
         name("thread_name", host_process, forward_thread, "forward, optimizer");
         name("thread_name", host_process, backward_thread, "backward");
+        name("thread_name", host_process, call_thread, "communication, copies");
         name("process_name", 0, 0, fmt::format("rank {}", index(rank_.rank)));
         name("thread_name", 0, compute_stream, "stream 7: computation");
     }
@@ -251,26 +258,30 @@ class TraceWriter {
                 at += gap;
                 const std::int64_t from = std::llround(at * 1e9), to = std::llround((at + each) * 1e9);
                 const auto in_time = static_cast<std::int64_t>(std::llround((at - prompt) * 1e9));
-                launch(kernel.shape, waits ? in_time : std::min<std::int64_t>(std::llround(by_host), in_time), from,
-                       to);
+                launch(issues_[node].each, kernel.shape,
+                       waits ? in_time : std::min<std::int64_t>(std::llround(by_host), in_time), from, to);
                 at += each;
             }
         }
     }
 
-    void launch(const ProductShape& what, std::int64_t launched, std::int64_t begin, std::int64_t end) {
+    void launch(double pace, const ProductShape& what, std::int64_t launched, std::int64_t begin, std::int64_t end) {
+        constexpr std::int64_t dispatch = 4'000,
+                               longest = 2'000;  // ns: of an operation before it launches, of a launch
         const ClassNames& names = class_names[static_cast<std::size_t>(what.what)];
-        const std::int64_t at = std::max(launched, launched_), over = at + 2;
+        const std::int64_t at = std::max(launched, launched_);
+        const std::int64_t over = at + std::clamp<std::int64_t>(std::llround(pace / 4), 1, longest);
+        const std::int64_t from = std::max(launched_, at - dispatch);
         ++correlation_;
         if (!names.operation.empty()) {
-            add("cpu_op", names.operation, host_process, pass_.thread, at, over, dims_of(what));
+            add("cpu_op", names.operation, host_process, pass_.thread, from, over + 1, dims_of(what));
         }
-        add("cuda_runtime", "cudaLaunchKernel", host_process, pass_.thread, at, at + 1,
+        add("cuda_runtime", "cudaLaunchKernel", host_process, pass_.thread, at, over,
             fmt::format("\"correlation\": {}", correlation_));
         add("kernel", names.kernel, 0, compute_stream, std::max(begin, at), std::max(end, at),
             fmt::format("\"stream\": {}, \"device\": 0, \"correlation\": {}", int{compute_stream}, correlation_));
-        if (pass_.end == 0) pass_.begin = at;
-        pass_.end = launched_ = over + 1;  // longer than what lies in it
+        if (pass_.end == 0) pass_.begin = from;
+        pass_.end = launched_ = over + 2;  // longer than what lies in it
     }
 
     std::string dims_of(const ProductShape& what) const {
@@ -355,8 +366,9 @@ class TraceWriter {
     // What runs beside computation, launched as soon as all it waits for is over.
     void issue(std::size_t node, std::string_view name, std::string_view category, int stream, std::string_view args) {
         const std::int64_t begin = nanoseconds(rank_.spans[node].begin), end = nanoseconds(rank_.spans[node].end);
-        const std::int64_t at = std::max<std::int64_t>(std::min(launched_, begin - 2), 0);
-        add("cuda_runtime", "cudaLaunchKernel", host_process, backward_thread + 1, at, at + 1,
+        const std::int64_t at = std::max<std::int64_t>({std::min(launched_, begin - 2), issued_, 0});
+        issued_ = at + (begin - at > 2'000 ? 1'000 : 1);
+        add("cuda_runtime", "cudaLaunchKernel", host_process, call_thread, at, issued_,
             fmt::format("\"correlation\": {}", correlation_));
         add(category, name, 0, stream, std::max(begin, at), std::max(end, at), args);
     }
@@ -368,6 +380,7 @@ class TraceWriter {
     std::string text_;
     HostPass pass_;
     std::int64_t launched_ = 0;  // when the host was through with the last launch, ns
+    std::int64_t issued_ = 0;    // the same of calls and copies
     std::uint64_t correlation_ = 0;
     std::vector<const SimulatedComputation*> of_;                     // by node; null: no computation of the device
     std::vector<Issue> issues_;                                       // by node

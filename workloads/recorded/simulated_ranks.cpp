@@ -34,6 +34,31 @@ SimulatedRanks::SimulatedRanks(const Simulation& run) : run_(run), grid_(run.pla
     all.resize(run.plan.job.layout.ranks());
     std::iota(all.begin(), all.end(), 0U);
     reading_.group_ids.emplace(all, 0);
+    number_groups();
+}
+
+// All of them, in the order of their first ranks, so that numbers do not depend on which ranks are asked for.
+void SimulatedRanks::number_groups() {
+    for (const Script& script : scripts_) {
+        for (const Call& call : script.calls()) {
+            if (!call.crosses_boundary()) placed_.try_emplace(call.group, call.group, run_.plan.job.layout);
+        }
+    }
+    for (const auto& [kind, placed] : placed_) {
+        std::vector<bool> is_numbered(ranks());
+        for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
+            if (is_numbered[rank]) continue;
+            const std::vector<std::uint32_t> members = members_of(placed, RankId{rank});
+            for (const std::uint32_t member : members) is_numbered[member] = true;
+            if (members.size() > 1) reading_.group(members);
+        }
+    }
+}
+
+std::vector<std::uint32_t> SimulatedRanks::members_of(const PlacedGroups& placed, RankId rank) {
+    std::vector<std::uint32_t> members;
+    for (const RankId member : placed.members(rank)) members.push_back(static_cast<std::uint32_t>(member));
+    return members;
 }
 
 std::uint32_t SimulatedRanks::class_number(RankId rank) const {
@@ -146,10 +171,7 @@ void SimulatedRanks::meet(RecordedNode& node, RankId rank, std::uint32_t stage, 
         node.tag = call.port;
         return;
     }
-    const Layout& layout = run_.plan.job.layout;
-    std::vector<std::uint32_t> members;
-    for (const RankId member : placed_.try_emplace(call.group, call.group, layout).first->second.members(rank))
-        members.push_back(index(member));
+    const std::vector<std::uint32_t> members = members_of(placed_.at(call.group), rank);
     node.kind = RecordedKind::collective;
     if (call.op == Collective::all_gather) node.bytes = node.bytes / static_cast<double>(members.size());
     node.partner = reading_.group(members);

@@ -37,7 +37,7 @@ class SimulatedRanks {
     const Script& script(std::uint32_t stage) const { return scripts_[stage]; }
 
     SimulatedRank rank(RankId rank);
-    // Groups and names by number, of the ranks that were asked for so far; ranks are not in it.
+    // Groups by number, and names of what ranks do that were asked for so far; ranks are not in it.
     const RecordedProgram& program() const { return reading_.program; }
 
   private:
@@ -47,6 +47,8 @@ class SimulatedRanks {
         std::vector<ActionId> actions;
         std::vector<ReadDependency> dependencies;
     };
+    void number_groups();
+    static std::vector<std::uint32_t> members_of(const PlacedGroups& placed, RankId rank);
     std::uint32_t class_number(RankId rank) const;
     const ClassNodes& class_of(std::uint32_t number) const;
     ClassNodes nodes_of(RankClassId id) const;
