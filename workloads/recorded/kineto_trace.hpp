@@ -7,23 +7,11 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "sim/io/byte_source.hpp"
 
 namespace weft {
-
-// TraceTexts, each kept once.
-class TraceTexts {
-  public:
-    std::uint32_t id(std::string_view text);
-    const std::string& of(std::uint32_t id) const { return *texts_[id]; }
-
-  private:
-    std::unordered_map<std::string, std::uint32_t> ids_;
-    std::vector<const std::string*> texts_;
-};
 
 struct HostEvent {
     enum class Kind : std::uint8_t { operation, annotation, launch };
@@ -61,9 +49,9 @@ struct KinetoTrace {
     std::string file;
     std::string device;                  // "NVIDIA H100 80GB HBM3"; empty: not said
     std::int64_t rank = -1, ranks = -1;  // -1: not said
-    TraceTexts texts;
-    std::vector<HostEvent> host;       // by begin; of one begin the longest first
-    std::vector<DeviceEvent> kernels;  // by begin
+    std::vector<std::string> texts;      // each once, the first empty: events name them by number
+    std::vector<HostEvent> host;         // by begin; of one begin the longest first
+    std::vector<DeviceEvent> kernels;    // by begin
     std::vector<KinetoCall> calls;
     // Memory in use where it was recorded (profile_memory=True): the most that the allocator had given out and kept.
     double allocated = 0, reserved = 0;

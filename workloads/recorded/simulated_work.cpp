@@ -5,58 +5,17 @@
 #include <string_view>
 #include <tuple>
 
+#include "workloads/plan/update.hpp"
 #include "workloads/stage/stage_script.hpp"
 
 namespace weft {
 namespace {
 
-// A script adds up times of lists of kernels, and nothing else: with another measure of a kernel in the place of its
-// time it adds that up instead, over all that a step repeats.
-class WorkCounter {
-  public:
-    WorkCounter(const Plan& plan, std::uint32_t stage) : plan_(plan), stage_(stage) {
-        plan_.device.host_launch = {};  // what waits for the host is no kernel
-        plan_.host_bound = false;
-    }
-
-    // Calls add(key without class, sum) for each pass and layer with any.
-    template <class Measure, class Add>
-    void sum(Measure measure, Add add) {
-        plan_.costs = part_costs(plan_, [&](std::span<const Kernel> kernels) {
-            Seconds sum;
-            for (const Kernel& kernel : kernels) sum += Seconds{measure(kernel)};
-            return sum;
-        });
-        const Script script = step_script(plan_, stage_, plan_.job.step);
-        for (const Action& action : script.actions()) {
-            if (action.kind != Action::Kind::compute) continue;
-            const std::string_view label = script.labels()[action.label];
-            WorkKey key{.pass = WorkPass::forward, .layer = layer_of(label, action.where), .what = {}};
-            if (label.starts_with("recompute")) {
-                key.pass = WorkPass::recomputation;
-            } else if (label.starts_with("backward")) {
-                key.pass = WorkPass::backward;
-            } else if (label.starts_with("optimizer")) {
-                key.pass = WorkPass::optimizer;
-            } else if (!label.starts_with("forward")) {
-                key.pass = WorkPass::data_parallel;
-            }
-            if (const double value = script.work()[action.subject].value; value > 0.0) add(key, value);
-        }
-    }
-
-  private:
-    static std::int32_t layer_of(std::string_view label, const Where& where) {
-        constexpr std::string_view of_layer[] = {"layer", "attention", "MLP", "experts", "backward weights"};
-        const bool is = std::ranges::any_of(of_layer, [&](std::string_view end) { return label.ends_with(end); });
-        return is ? static_cast<std::int32_t>(where.layer) : no_layer;
-    }
-
-    Plan plan_;
-    std::uint32_t stage_;
-};
-
-bool is_of_passes(const WorkKey& key) { return key.pass <= WorkPass::backward; }
+std::int32_t layer_of(std::string_view label, const Where& where) {
+    constexpr std::string_view of_layer[] = {"layer", "attention", "MLP", "experts", "backward weights"};
+    const bool is = std::ranges::any_of(of_layer, [&](std::string_view end) { return label.ends_with(end); });
+    return is ? static_cast<std::int32_t>(where.layer) : no_layer;
+}
 
 std::vector<ProductShape> shapes_of(const std::vector<Kernel>& kernels) {
     std::vector<ProductShape> shapes;
@@ -66,15 +25,6 @@ std::vector<ProductShape> shapes_of(const std::vector<Kernel>& kernels) {
         if (known.emplace(shape.m, shape.n, shape.k, shape.count, shape.what).second) shapes.push_back(shape);
     }
     return shapes;
-}
-
-// Without what the host takes to launch them.
-Seconds passes_of_update(const Plan& plan, std::uint32_t stage) {
-    Plan prompt = plan;
-    prompt.device.host_launch = {};
-    prompt.device.kernel_launch = {};
-    std::string why;
-    return std::min(make_stage(prompt, stage, plan.job.part_layers(why)).optimizer, plan.stages[stage].optimizer);
 }
 
 void add_host(const Plan& plan, std::uint32_t stage, SimulatedWork& work) {
@@ -93,8 +43,34 @@ void add_host(const Plan& plan, std::uint32_t stage, SimulatedWork& work) {
 
 }  // namespace
 
-bool SimulatedWork::fuses_passes() const {
-    return std::ranges::none_of(sums, [](const auto& each) { return each.first.what == WorkClass::element_wise; });
+WorkCounter::WorkCounter(const Plan& plan, std::uint32_t stage) : plan_(plan), stage_(stage) {
+    plan_.device.host_launch = {};  // what waits for the host is no kernel
+    plan_.host_bound = false;
+}
+
+void WorkCounter::sum(const std::function<double(const Kernel&)>& measure,
+                      const std::function<void(WorkKey, double)>& add) {
+    plan_.costs = part_costs(plan_, [&](std::span<const Kernel> kernels) {
+        Seconds sum;
+        for (const Kernel& kernel : kernels) sum += Seconds{measure(kernel)};
+        return sum;
+    });
+    const Script script = step_script(plan_, stage_, plan_.job.step);
+    for (const Action& action : script.actions()) {
+        if (action.kind != Action::Kind::compute) continue;
+        const std::string_view label = script.labels()[action.label];
+        WorkKey key{.pass = WorkPass::forward, .layer = layer_of(label, action.where), .what = {}};
+        if (label.starts_with("recompute")) {
+            key.pass = WorkPass::recomputation;
+        } else if (label.starts_with("backward")) {
+            key.pass = WorkPass::backward;
+        } else if (label.starts_with("optimizer")) {
+            key.pass = WorkPass::optimizer;
+        } else if (!label.starts_with("forward")) {
+            key.pass = WorkPass::data_parallel;
+        }
+        if (const double value = script.work()[action.subject].value; value > 0.0) add(key, value);
+    }
 }
 
 SimulatedWork simulated_work(const Plan& plan, std::uint32_t stage, WorkDetail detail) {
@@ -113,7 +89,8 @@ SimulatedWork simulated_work(const Plan& plan, std::uint32_t stage, WorkDetail d
             const bool updates = key.pass == WorkPass::optimizer;
             key.what = updates ? WorkClass::optimizer : WorkClass::parameters;
             WorkSum& sum = work.sums[key];
-            const Seconds busy = updates ? passes_of_update(plan, stage) : Seconds{seconds} - plan.device.kernel_launch;
+            const Seconds busy =
+                updates ? passes_of_update(plan, plan.stages[stage]) : Seconds{seconds} - plan.device.kernel_launch;
             sum.kernels += 1;
             sum.time += busy;
             sum.gaps += Seconds{seconds} - busy;
@@ -148,6 +125,8 @@ SimulatedWork simulated_work(const Plan& plan, std::uint32_t stage, WorkDetail d
         count([](const Kernel& kernel) { return kernel.bytes.value / tera; },
               [](WorkSum& sum, double value) { sum.bytes += Bytes{value * tera}; });
     }
+    work.fuses_passes =
+        std::ranges::none_of(work.sums, [](const auto& each) { return each.first.what == WorkClass::element_wise; });
     return work;
 }
 

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -36,9 +37,26 @@ struct SimulatedWork {
     std::map<WorkKey, WorkSum> sums;
     std::vector<ProductShape> products;       // different ones
     Seconds host_forward{}, host_backward{};  // that the host takes to issue a layer, mean over those of the stage
+    bool fuses_passes = true;  // where frameworks fuse passes, all are, and told from products and attention alone
 
-    // Where frameworks fuse passes, all of them are, and are told from products and attention alone.
-    bool fuses_passes() const;
+    // The class in which a recorded and a simulated kernel meet: where passes are fused, `fused` for any of them.
+    WorkClass compared(WorkClass what) const { return fuses_passes && is_pass(what) ? WorkClass::fused : what; }
+};
+
+constexpr bool is_of_passes(const WorkKey& key) { return key.pass <= WorkPass::backward; }
+
+// Sums over what a rank of a stage computes in a step. A script adds up times of lists of kernels, and nothing else:
+// with another measure of a kernel in the place of its time it adds that up instead, over all that a step repeats.
+class WorkCounter {
+  public:
+    WorkCounter(const Plan& plan, std::uint32_t stage);
+
+    // Calls add(key without class, sum) for each pass and layer with any.
+    void sum(const std::function<double(const Kernel&)>& measure, const std::function<void(WorkKey, double)>& add);
+
+  private:
+    Plan plan_;
+    std::uint32_t stage_;
 };
 
 enum class WorkDetail : std::uint8_t { all, times };  // the rest of a WorkSum is left at 0
