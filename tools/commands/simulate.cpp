@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/base/parse_as.hpp"
+#include "sim/base/parts.hpp"
 #include "sim/io/files.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
