@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/base/parse_as.hpp"
+#include "sim/base/parts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
@@ -82,25 +83,6 @@ std::optional<std::uint32_t> count_option(const po::variables_map& arguments, co
     throw po::error(fmt::format("--{}: expected a whole number of at least {}{}{}, got \"{}\"", option.name,
                                 option.least, bounded ? fmt::format(" and at most {}", option.most) : "",
                                 option.reason.empty() ? "" : fmt::format(" ({})", option.reason), text));
-}
-
-std::vector<std::string_view> comma_parts(std::string_view text) {
-    std::vector<std::string_view> parts;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', begin), text.size());
-        parts.push_back(text.substr(begin, comma - begin));
-        begin = comma + 1;
-    }
-    return parts;
-}
-
-std::vector<std::pair<std::string_view, std::string_view>> ranges_in(std::string_view text) {
-    std::vector<std::pair<std::string_view, std::string_view>> ranges;
-    for (const std::string_view part : comma_parts(text)) {
-        const std::size_t dash = part.find('-');
-        ranges.emplace_back(part.substr(0, dash), dash == part.npos ? part : part.substr(dash + 1));
-    }
-    return ranges;
 }
 
 std::vector<std::uint32_t> numbers_option(const po::variables_map& arguments, const char* name, std::size_t count) {

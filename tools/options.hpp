@@ -36,10 +36,6 @@ std::optional<std::uint32_t> count_option(const po::variables_map& arguments, co
 
 inline constexpr CountOption jobs_option{.name = "jobs", .most = 1024, .reason = "each is a thread"};
 
-std::vector<std::string_view> comma_parts(std::string_view text);
-// "0,4-6": the first and the last of each part.
-std::vector<std::pair<std::string_view, std::string_view>> ranges_in(std::string_view text);
-
 // Numbers below `count`, ascending, of an option such as "0,4-6"; none if it is not given. Throws po::error.
 std::vector<std::uint32_t> numbers_option(const po::variables_map& arguments, const char* name, std::size_t count);
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "sim/base/parse_as.hpp"
+#include "sim/base/parts.hpp"
 
 namespace weft {
 namespace {
@@ -30,11 +31,8 @@ class HostExpression {
             return mistake(
                 fmt::format("brackets that do not match in \"{}\"", (begin + std::string(rest)).substr(0, 80)));
         const std::string_view ranges = rest.substr(open + 1, close - open - 1), after = rest.substr(close + 1);
-        for (std::size_t start = 0; start <= ranges.size();) {
-            const std::size_t comma = std::min(ranges.find(',', start), ranges.size());
-            if (!add_range(begin + std::string(rest.substr(0, open)), ranges.substr(start, comma - start), after))
-                return false;
-            start = comma + 1;
+        for (const std::string_view range : parts_of(ranges, ',')) {
+            if (!add_range(begin + std::string(rest.substr(0, open)), range, after)) return false;
         }
         return true;
     }
@@ -54,9 +52,7 @@ class HostExpression {
 
     // "07-12": the width of the first number is that of all.
     bool add_range(const std::string& begin, std::string_view range, std::string_view after) {
-        const std::size_t dash = range.find('-');
-        const std::string_view first = range.substr(0, dash),
-                               last = dash == range.npos ? first : range.substr(dash + 1);
+        const auto [first, last] = ranges_in(range).front();
         const std::optional<std::uint64_t> from = digits_of(first), to = digits_of(last);
         if (!from || !to || *from > *to)
             return mistake(fmt::format("expected a number or a range that ascends, such as 07-12, got \"{}\"", range));

@@ -1,4 +1,5 @@
 #include "sim/base/parse_as.hpp"
+#include "sim/base/parts.hpp"
 #include "topologies/placement.hpp"
 
 #include <fmt/format.h>
@@ -93,14 +94,7 @@ class NodeListParser {
         }
         if (name.back() != ']') return error(name, fmt::format("expected a name that ends in ], got \"{}\"", name));
         const std::string_view ranges = name.substr(open + 1, name.size() - open - 2);
-        for (std::size_t start = 0; start <= ranges.size();) {
-            const std::size_t comma = std::min(ranges.find(',', start), ranges.size());
-            const std::string_view range = ranges.substr(start, comma - start);
-            const std::size_t dash = range.find('-');
-            read_range(name.substr(0, open), range.substr(0, dash),
-                       dash == range.npos ? range : range.substr(dash + 1));
-            start = comma + 1;
-        }
+        for (const auto& [first, last] : ranges_in(ranges)) read_range(name.substr(0, open), first, last);
     }
 
     // Stops at the first node that cannot be, so that a long range costs no more than the machine is large.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <span>
 
+#include "sim/base/parts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/files.hpp"
 #include "tools/calibrate/copies.hpp"
@@ -132,7 +133,7 @@ std::vector<DeviceConstant> asked(std::vector<DeviceConstant> all, const po::var
     for (const DeviceConstant& constant : all) known.push_back(constant.name);
     const std::string& list = arguments["fit"].as<std::string>();
     std::vector<bool> is_asked(all.size(), false);
-    for (const std::string_view name : comma_parts(list)) {
+    for (const std::string_view name : parts_of(list, ',')) {
         bool is_known = false;
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (all[i].name != name && all[i].key() != name) continue;

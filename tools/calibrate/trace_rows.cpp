@@ -42,15 +42,14 @@ std::vector<double> predicted(const Study& study, std::uint32_t stage, const Dev
     changed.device = device;
     const Plan plan = make_plan(changed);
     const SimulatedWork work = simulated_work(plan, stage, WorkDetail::times);
-    const bool fuses = work.fuses_passes();
     std::vector<double> values;
     for (const TraceRow& row : rows) {
         Seconds sum = row.told == Told::between ? plan.device.kernel_launch : Seconds{};
         if (row.told == Told::host_forward) sum = work.host_forward;
         if (row.told == Told::host_backward) sum = work.host_backward;
         for (const auto& [key, own] : work.sums) {
-            const WorkClass what = fuses && is_pass(key.what) ? WorkClass::fused : key.what;
-            if (row.told == Told::work && key.pass == row.pass && what == row.what) sum += own.time;
+            const bool is_of_row = row.told == Told::work && key.pass == row.pass;
+            if (is_of_row && work.compared(key.what) == row.what) sum += own.time;
         }
         values.push_back(sum.value);
     }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "sim/base/parse_as.hpp"
+#include "sim/base/parts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/options.hpp"
 #include "tools/parallel.hpp"
@@ -127,7 +128,7 @@ SetLayout read_layout(const po::variables_map& arguments, const MachineInfo& mac
 std::vector<Bytes> parse_sizes(std::string_view text, std::string_view option) {
     if (text.find(':') != text.npos) return parse_range(text, option);
     std::vector<Bytes> sizes;
-    for (const std::string_view part : comma_parts(text)) sizes.push_back(parse_size(part, text, option));
+    for (const std::string_view part : parts_of(text, ',')) sizes.push_back(parse_size(part, text, option));
     return sizes;
 }
 

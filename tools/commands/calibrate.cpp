@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "sim/base/parts.hpp"
 #include "sim/io/files.hpp"
 #include "tools/calibrate/copies.hpp"
 #include "tools/calibrate/rows.hpp"
@@ -22,7 +23,7 @@ namespace {
 std::vector<Constant> constants_asked(const std::string& list) {
     const std::vector<std::string> known{"launch", "step", "efficiency", "rate"};
     std::vector<Constant> constants;
-    for (const std::string_view name : comma_parts(list)) {
+    for (const std::string_view name : parts_of(list, ',')) {
         const auto found = std::ranges::find(known, name);
         if (found == known.end()) {
             throw po::error(

@@ -9,6 +9,7 @@
 #include "topologies/measurements/measurement.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/plan/update.hpp"
+#include "workloads/recorded/simulated_work.hpp"
 #include "workloads/stage/stage_script.hpp"
 #include "workloads/step/lanes.hpp"
 
@@ -20,63 +21,29 @@ constexpr const char* kernel_classes[] = {
     "unfused attention",  "fused attention", "fused attention backward", "element-wise"};
 
 std::string_view kernel_class(const Kernel& kernel) {
-    if (kernel.kind == KernelKind::attention) return "fused attention";
+    const WorkClass what = work_class(kernel);
+    if (kernel.kind == KernelKind::memory) return name(WorkClass::element_wise);
     if (kernel.kind == KernelKind::attention_backward) return "fused attention backward";
-    if (kernel.kind == KernelKind::memory) return "element-wise";
-    const auto is = [&](std::string_view part) { return kernel.name.find(part) != std::string_view::npos; };
-    if (is("scores") || is("context")) return "unfused attention";
-    if (is("experts")) return "expert products";
-    if (is("router")) return "router products";
-    if (is("logits")) return "logits";
-    if (is("h_to_4h") || is("4h_to_h") || is("prediction")) return "MLP products";
-    return "attention products";
+    if (what == WorkClass::attention) return "fused attention";
+    return what == WorkClass::scores ? "unfused attention" : name(what);
 }
 
-// What a stage's script computes in all, with some sum over kernels for the time of each list. Scripts add such times,
-// and nothing else, so that this adds up over everything that a step repeats.
-class StageSums {
-  public:
-    StageSums(const Plan& plan, std::uint32_t stage) : plan_(plan), stage_(stage) {
-        plan_.device.host_launch = {};  // what waits for the host is no kernel
-        plan_.stages[stage].optimizer = {};
-        rest_ = sum([](const Kernel&) { return 0.0; });
-    }
-
-    Seconds rest() const { return Seconds{rest_}; }
-
-    template <class Measure>
-    double of(std::string_view kernels, Measure measure) {
-        return sum([&](const Kernel& kernel) { return kernel_class(kernel) == kernels ? measure(kernel) : 0.0; }) -
-               rest_;
-    }
-
-  private:
-    template <class Measure>
-    double sum(Measure measure) {
-        plan_.costs = part_costs(plan_, [&](std::span<const Kernel> kernels) {
-            Seconds sum;
-            for (const Kernel& kernel : kernels) sum += Seconds{measure(kernel)};
-            return sum;
-        });
-        const Script script = step_script(plan_, stage_, plan_.job.step);
-        double total = 0;
-        for (const Action& action : script.actions()) {
-            if (action.kind == Action::Kind::compute) total += script.work()[action.subject].value;
-        }
-        return total;
-    }
-
-    Plan plan_;
-    std::uint32_t stage_;
-    double rest_ = 0;
-};
+// Of `measure` over the kernels of a class, in the passes of a step.
+template <class Measure>
+double sum_of(WorkCounter& counter, std::string_view kernels, Measure measure) {
+    double sum = 0;
+    counter.sum([&](const Kernel& kernel) { return kernel_class(kernel) == kernels ? measure(kernel) : 0.0; },
+                [&](const WorkKey& key, double value) { sum += is_of_passes(key) ? value : 0.0; });
+    return sum;
+}
 
 // Bytes that element-wise passes of so long move.
 Bytes moved_in(Seconds time, const Device& device) {
     return device.memory_bandwidth * device.memory_efficiency * (time / device.slowdown);
 }
 
-void add_kernels(const Plan& plan, StageSums& sums, DeviceRoofline& found) {
+void add_kernels(const Plan& plan, std::uint32_t stage, DeviceRoofline& found) {
+    WorkCounter counter(plan, stage);
     const Device& device = plan.device;
     const Precision precision = plan.job.precision;
     const auto time = [&](const Kernel& kernel) { return kernel_time(device, precision, kernel).value; };
@@ -88,17 +55,18 @@ void add_kernels(const Plan& plan, StageSums& sums, DeviceRoofline& found) {
     };
     for (const char* const name : kernel_classes) {
         constexpr double tera = 1e12;  // so that sums with times keep their digits
-        KernelClassUse use{.name = name, .time = Seconds{sums.of(name, time)}};
+        KernelClassUse use{.name = name, .time = Seconds{sum_of(counter, name, time)}};
         if (use.time.value <= 0.0) continue;
-        use.computing = Seconds{sums.of(name, [&](const Kernel& k) { return is_moving(k) ? 0.0 : busy(k); })};
-        use.moving = Seconds{sums.of(name, [&](const Kernel& k) { return is_moving(k) ? busy(k) : 0.0; })};
+        use.computing = Seconds{sum_of(counter, name, [&](const Kernel& k) { return is_moving(k) ? 0.0 : busy(k); })};
+        use.moving = Seconds{sum_of(counter, name, [&](const Kernel& k) { return is_moving(k) ? busy(k) : 0.0; })};
         use.gaps = use.time - use.computing - use.moving;
-        use.flops = Flops{tera * sums.of(name, [](const Kernel& k) { return k.flops.value * k.executed / tera; })};
-        use.bytes = Bytes{tera * sums.of(name, [](const Kernel& k) { return k.bytes.value / tera; })};
+        use.flops =
+            Flops{tera * sum_of(counter, name, [](const Kernel& k) { return k.flops.value * k.executed / tera; })};
+        use.bytes = Bytes{tera * sum_of(counter, name, [](const Kernel& k) { return k.bytes.value / tera; })};
         if (use.flops.value > 0.0) {
             // Only products with parameters of layers are in 8 or 4 bits.
-            const bool half =
-                is_narrow(precision) && sums.of(name, [](const Kernel& k) { return k.parameters ? 1e-6 : 0.0; }) <= 0.0;
+            const bool half = is_narrow(precision) &&
+                              sum_of(counter, name, [](const Kernel& k) { return k.parameters ? 1e-6 : 0.0; }) <= 0.0;
             use.peak = device.peak(half ? Precision::bf16 : precision);
         }
         found.kernels.push_back(std::move(use));
@@ -116,13 +84,9 @@ void add_optimizer(const Plan& plan, std::uint32_t stage, DeviceRoofline& found)
         use.peak = plan.device.peak(Precision::bf16);
         use.computing = orthogonalisation(plan, own);
     }
-    Plan prompt = plan;
-    prompt.device.host_launch = {};
-    prompt.device.kernel_launch = {};
-    std::string why;
-    const Seconds passes = make_stage(prompt, stage, job.part_layers(why)).optimizer;
     if (job.optimizer.states == StatesOn::device) {
-        use.moving = std::min(passes, use.time) - std::min(use.computing, std::min(passes, use.time));
+        const Seconds passes = passes_of_update(plan, own);
+        use.moving = passes - std::min(use.computing, passes);
         use.bytes = moved_in(use.moving, plan.device);
     }
     use.gaps = use.time - use.computing - use.moving;
@@ -219,8 +183,7 @@ DeviceRoofline device_roofline(const Plan& plan, std::uint32_t stage) {
                          .sustained = device.peak(precision) * (device.sustained_clock * plateau),
                          .memory = device.memory_bandwidth,
                          .sustained_memory = device.memory_bandwidth * device.memory_efficiency};
-    StageSums sums(plan, stage);
-    add_kernels(plan, sums, found);
+    add_kernels(plan, stage, found);
     add_optimizer(plan, stage, found);
     std::ranges::stable_sort(found.kernels, std::ranges::greater{},
                              [](const KernelClassUse& use) { return use.time.value; });

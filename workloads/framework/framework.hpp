@@ -70,8 +70,8 @@ HostOperations host_operations(const Job& job, Piece piece);
 // The same where every operator is a kernel (Job::modules), of a piece's own and of what data parallelism does for the
 // layer, in its first piece.
 HostOperations eager_operations(const Job& job, LayerKind kind, const LayerPiece& piece);
-// Of the same in clipping and the update of so many tensors.
-double update_operations(const Job& job, std::size_t tensors);
+// Of the same in clipping and updating what a stage has.
+double update_operations(const Job& job, std::span<const StageModule> modules);
 // Whether a graph has the piece.
 bool is_replayed(const Job& job, Piece piece);
 // Whether one has all of a layer.

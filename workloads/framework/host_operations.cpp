@@ -213,13 +213,15 @@ double launches(const std::vector<Kernel>& kernels) {
     return sum;
 }
 
+double matrices_of_expert(const Transformer& model) { return model.gated ? 3 : 2; }
+
 // Of each parameter: FSDP2 casts and copies it, twice as it is sharded again between, and packs its gradient; autocast
 // casts it, and DDP its gradient, which it scales as it copies it to its bucket.
 HostOperations data_parallel_operations(const Job& job, LayerKind kind) {
     double tensors = 0, elements = 0;
     for (const Module& module : layer_modules(job.model, kind, job.split())) {
         elements += static_cast<double>(module_parameters(module));
-        if (module.slices > 1) tensors += job.model.gated ? 3 : 2;  // experts' matrices are one tensor each
+        if (module.slices > 1) tensors += matrices_of_expert(job.model);  // each is a tensor, of all experts
         for (const std::vector<std::uint64_t>& rows : module.rows) tensors += static_cast<double>(rows.size());
     }
     if (job.framework->name == "ddp") return {tensors, 2 * tensors, 0};
@@ -238,9 +240,14 @@ HostOperations eager_operations(const Job& job, LayerKind kind, const LayerPiece
 
 // PyTorch's clip_grad_norm_ and Optimizer.step walk lists of tensors in Python, which are DTensors under FSDP2: 55 to
 // 69 us of each in either (four traces of one H100). Fused optimizers of other frameworks launch for each.
-double update_operations(const Job& job, std::size_t tensors) {
-    const auto count = static_cast<double>(tensors);
-    return job.modules == ModuleCode::framework ? count : 2.0 * count * operations_of_operator;
+double update_operations(const Job& job, std::span<const StageModule> modules) {
+    const bool is_fused = job.modules == ModuleCode::framework;
+    double tensors = 0;
+    for (const StageModule& module : modules) {
+        const bool is_one = module.slices > 1 && !is_fused;  // a tensor has a matrix of all experts
+        tensors += is_one ? matrices_of_expert(job.model) : static_cast<double>(module.tensors.size());
+    }
+    return is_fused ? tensors : 2.0 * tensors * operations_of_operator;
 }
 
 bool is_replayed(const Job& job, Piece piece) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sim/base/parts.hpp"
+
 namespace weft {
 namespace {
 
@@ -55,16 +57,6 @@ std::string unroll_characters(std::string_view text) {
     return unrolled;
 }
 
-std::vector<std::string_view> parts_of(std::string_view text) {
-    std::vector<std::string_view> parts;
-    for (std::size_t start = 0; start <= text.size();) {
-        const std::size_t end = std::min(text.find('|', start), text.size());
-        parts.push_back(text.substr(start, end - start));
-        start = end + 1;
-    }
-    return parts;
-}
-
 // What Megatron-core asserts of any layout, and that the embedding is on the first part and the loss on the last: it
 // builds them nowhere else.
 std::string obstacle(const std::vector<std::string_view>& parts) {
@@ -102,7 +94,7 @@ StageLayout parse_stage_layout(std::string_view text, std::string& why) {
         why = fmt::format("unrolls to more than {} layers and parts", longest);
         return layout;
     }
-    const std::vector<std::string_view> parts = parts_of(unrolled);
+    const std::vector<std::string_view> parts = parts_of(unrolled, '|');
     why = obstacle(parts);
     if (!why.empty()) return layout;
     for (std::uint32_t part = 0; part < parts.size(); ++part) {

@@ -135,17 +135,22 @@ Seconds update_time(const Plan& plan, const Stage& stage) {
     if (leaves && !hybrid) return optimizer_on_host(plan, stage);
     const UpdateTraffic traffic = job.framework->update_traffic(job);
     const double held = stage.parameters() / job.framework->shares(job).gradients;
-    std::size_t tensors = 0;
-    for (const StageModule& module : stage.modules) tensors += module.tensors.size();
     const double stay = hybrid ? 1.0 - job.optimizer.fraction : 1.0;
     const Bytes moved{traffic.held * held + traffic.updated * updated_parameters(job, stage) * stay};
     Seconds passes = pass_time(plan.device, moved, PassClass::optimizer);
     // Elsewhere the host's part is of its stream (StageWriter::finish).
     if (job.modules == ModuleCode::framework) {
-        passes = std::max(passes, plan.device.host_launch * update_operations(job, tensors));
+        passes = std::max(passes, plan.device.host_launch * update_operations(job, stage.modules));
     }
     if (hybrid) return passes + update_of_fraction(plan, stage);
     return job.optimizer.rule == UpdateRule::muon ? passes + orthogonalisation(plan, stage) : passes;
+}
+
+Seconds passes_of_update(const Plan& plan, const Stage& stage) {
+    Plan prompt = plan;
+    prompt.device.host_launch = {};
+    prompt.device.kernel_launch = {};
+    return std::min(update_time(prompt, stage), stage.optimizer);
 }
 
 }  // namespace weft

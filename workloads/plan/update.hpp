@@ -13,6 +13,8 @@ namespace weft {
 
 // Passes over gradients and parameters, on the device or the host; no less than the host takes for a kernel per tensor.
 Seconds update_time(const Plan& plan, const Stage& stage);
+// Of it, without what the host takes to launch them.
+Seconds passes_of_update(const Plan& plan, const Stage& stage);
 
 // Parameters of this rank's stage that Muon updates: those of layers' matrices.
 double orthogonal_parameters(const Stage& stage);

@@ -12,6 +12,7 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/json_stream.hpp"
+#include "workloads/recorded/interned.hpp"
 
 namespace weft {
 namespace {
@@ -52,7 +53,7 @@ struct Event {
 
 class Reader : public JsonListener {
   public:
-    explicit Reader(KinetoTrace& trace) : trace_(trace) { trace_.texts.id({}); }
+    explicit Reader(KinetoTrace& trace) : trace_(trace), text_ids_(trace.texts) { text_ids_({}); }
 
     void key(std::string_view name) override {
         keys_.resize(depth_);
@@ -158,28 +159,28 @@ class Reader : public JsonListener {
         trace_.host.push_back({.begin = event_.begin,
                                .end = event_.begin + event_.duration,
                                .kind = kind,
-                               .name = trace_.texts.id(event_.name),
+                               .name = text_ids_(event_.name),
                                .thread = static_cast<std::uint32_t>(thread),
                                .sequence = event_.sequence,
                                .correlation = event_.correlation,
-                               .dims = trace_.texts.id(event_.dims),
-                               .types = trace_.texts.id(event_.types)});
+                               .dims = text_ids_(event_.dims),
+                               .types = text_ids_(event_.types)});
     }
 
     void add_device(DeviceEvent::Kind kind) {
         DeviceEvent device{.begin = event_.begin,
                            .end = event_.begin + event_.duration,
                            .kind = kind,
-                           .name = trace_.texts.id(event_.name),
+                           .name = text_ids_(event_.name),
                            .stream = static_cast<std::int32_t>(event_.stream),
                            .correlation = event_.correlation,
                            .bytes = event_.bytes};
         if (!event_.collective.empty()) {
             device.call = static_cast<std::uint32_t>(trace_.calls.size());
-            trace_.calls.push_back({.op = trace_.texts.id(event_.collective),
-                                    .group = trace_.texts.id(event_.group),
-                                    .type = trace_.texts.id(event_.type),
-                                    .members = trace_.texts.id(event_.members),
+            trace_.calls.push_back({.op = text_ids_(event_.collective),
+                                    .group = text_ids_(event_.group),
+                                    .type = text_ids_(event_.type),
+                                    .members = text_ids_(event_.members),
                                     .in = event_.in,
                                     .out = event_.out,
                                     .ranks = static_cast<std::uint32_t>(std::clamp(event_.ranks, 0.0, 4e9)),
@@ -190,6 +191,7 @@ class Reader : public JsonListener {
     }
 
     KinetoTrace& trace_;
+    Interned text_ids_;
     std::size_t depth_ = 0;
     std::vector<std::string> keys_;  // at each depth
     Event event_;
@@ -199,12 +201,6 @@ class Reader : public JsonListener {
 };
 
 }  // namespace
-
-std::uint32_t TraceTexts::id(std::string_view text) {
-    const auto [found, fresh] = ids_.try_emplace(std::string(text), static_cast<std::uint32_t>(texts_.size()));
-    if (fresh) texts_.push_back(&found->first);
-    return found->second;
-}
 
 KinetoTrace read_kineto(ByteSource& source) {
     KinetoTrace trace;

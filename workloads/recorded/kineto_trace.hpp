@@ -8,23 +8,11 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "sim/io/byte_source.hpp"
 
 namespace weft {
-
-// TraceTexts, each kept once.
-class TraceTexts {
-  public:
-    std::uint32_t id(std::string_view text);
-    const std::string& of(std::uint32_t id) const { return *texts_[id]; }
-
-  private:
-    std::unordered_map<std::string, std::uint32_t> ids_;
-    std::vector<const std::string*> texts_;
-};
 
 struct HostEvent {
     enum class Kind : std::uint8_t { operation, annotation, launch };
@@ -69,9 +57,9 @@ struct KinetoTrace {
     std::string device;                  // "NVIDIA H100 80GB HBM3"; empty: not said
     std::int64_t rank = -1, ranks = -1;  // -1: not said
     bool is_simulated = false;           // by weft export: no profiler slowed its host
-    TraceTexts texts;
-    std::vector<HostEvent> host;       // by begin; of one begin the longest first
-    std::vector<DeviceEvent> kernels;  // by begin
+    std::vector<std::string> texts;      // each once, the first empty: events name them by number
+    std::vector<HostEvent> host;         // by begin; of one begin the longest first
+    std::vector<DeviceEvent> kernels;    // by begin
     std::vector<KinetoCall> calls;
     std::map<std::string, std::vector<std::uint32_t>> groups;  // ranks of process groups by name, where they are said
     // Memory in use where it was recorded (profile_memory=True): the most that the allocator had given out and kept.

@@ -35,7 +35,7 @@ class StepReader {
     }
 
   private:
-    std::string_view text(std::uint32_t id) const { return trace_.texts.of(id); }
+    std::string_view text(std::uint32_t id) const { return trace_.texts[id]; }
     const HostEvent& host(std::uint32_t i) const { return trace_.host[i]; }
 
     void link_launches() {

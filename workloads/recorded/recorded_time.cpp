@@ -20,7 +20,7 @@ class StepTime {
         std::int64_t begin, end;
     };
 
-    std::string_view text(std::uint32_t id) const { return trace_.texts.of(id); }
+    std::string_view text(std::uint32_t id) const { return trace_.texts[id]; }
     RecordedStep::LayerIssue layer_issue(WorkPass pass) const;
     void add_gap(std::int64_t begin, std::int64_t end, std::uint32_t next);
 

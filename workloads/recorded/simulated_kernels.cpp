@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "sim/base/check.hpp"
+#include "workloads/plan/update.hpp"
 
 namespace weft {
 namespace {
@@ -36,10 +37,11 @@ std::vector<SimulatedComputation> simulated_kernels(const Plan& plan, std::uint3
             SimulatedComputation& found = computations.emplace_back(SimulatedComputation{key.pass, key.layer, {}});
             if (own <= WorkCounter::least || is_of_passes(key)) return;
             const bool updates = key.pass == WorkPass::optimizer;
-            const Seconds launch = updates ? Seconds{} : plan.device.kernel_launch;
+            const Seconds busy =
+                updates ? passes_of_update(plan, plan.stages[stage]) : Seconds{own} - plan.device.kernel_launch;
             found.kernels.push_back({.shape = {.what = updates ? WorkClass::optimizer : WorkClass::parameters},
                                      .launches = 1,
-                                     .time = Seconds{std::max(0.0, own - launch.value)}});
+                                     .time = std::max(busy, Seconds{})});
         });
     // Of kernels of one kind: how many, and how long they take.
     for (std::size_t number = 0; number < kinds.size(); ++number) {

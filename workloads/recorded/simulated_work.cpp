@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "workloads/plan/update.hpp"
 #include "workloads/stage/stage_script.hpp"
 
 namespace weft {
@@ -12,7 +13,7 @@ namespace {
 
 // What takes no time is not written: a kernel that a measure is 0 for counts for next to nothing, so that scripts have
 // the same actions whatever is measured.
-constexpr double present = 1e-60;
+constexpr double presence = 1e-60;
 
 std::int32_t layer_of(std::string_view label, const Where& where) {
     constexpr std::string_view of_layer[] = {"layer", "attention", "MLP", "experts", "backward weights"};
@@ -28,15 +29,6 @@ std::vector<ProductShape> shapes_of(const std::vector<Kernel>& kernels) {
         if (known.emplace(shape.m, shape.n, shape.k, shape.count, shape.what).second) shapes.push_back(shape);
     }
     return shapes;
-}
-
-// Without what the host takes to launch them.
-Seconds passes_of_update(const Plan& plan, std::uint32_t stage) {
-    Plan prompt = plan;
-    prompt.device.host_launch = {};
-    prompt.device.kernel_launch = {};
-    std::string why;
-    return std::min(make_stage(prompt, stage, plan.job.part_layers(why)).optimizer, plan.stages[stage].optimizer);
 }
 
 void add_host(const Plan& plan, std::uint32_t stage, SimulatedWork& work) {
@@ -63,7 +55,7 @@ void WorkCounter::visit(const std::function<double(const Kernel&)>& measure,
                         const std::function<void(WorkKey, double)>& see) {
     plan_.costs = part_costs(plan_, [&](std::span<const Kernel> kernels) {
         Seconds sum;
-        for (const Kernel& kernel : kernels) sum += Seconds{measure(kernel) + present};
+        for (const Kernel& kernel : kernels) sum += Seconds{measure(kernel) + presence};
         return sum;
     });
     const Script script = step_script(plan_, stage_, plan_.job.step);
@@ -91,10 +83,6 @@ void WorkCounter::sum(const std::function<double(const Kernel&)>& measure,
     });
 }
 
-bool SimulatedWork::fuses_passes() const {
-    return std::ranges::none_of(sums, [](const auto& each) { return each.first.what == WorkClass::element_wise; });
-}
-
 SimulatedWork simulated_work(const Plan& plan, std::uint32_t stage, WorkDetail detail) {
     SimulatedWork work;
     WorkCounter counter(plan, stage);
@@ -111,7 +99,8 @@ SimulatedWork simulated_work(const Plan& plan, std::uint32_t stage, WorkDetail d
             const bool updates = key.pass == WorkPass::optimizer;
             key.what = updates ? WorkClass::optimizer : WorkClass::parameters;
             WorkSum& sum = work.sums[key];
-            const Seconds busy = updates ? passes_of_update(plan, stage) : Seconds{seconds} - plan.device.kernel_launch;
+            const Seconds busy =
+                updates ? passes_of_update(plan, plan.stages[stage]) : Seconds{seconds} - plan.device.kernel_launch;
             sum.kernels += 1;
             sum.time += busy;
             sum.gaps += Seconds{seconds} - busy;
@@ -146,6 +135,8 @@ SimulatedWork simulated_work(const Plan& plan, std::uint32_t stage, WorkDetail d
         count([](const Kernel& kernel) { return kernel.bytes.value / tera; },
               [](WorkSum& sum, double value) { sum.bytes += Bytes{value * tera}; });
     }
+    work.fuses_passes =
+        std::ranges::none_of(work.sums, [](const auto& each) { return each.first.what == WorkClass::element_wise; });
     return work;
 }
 

@@ -37,9 +37,10 @@ struct SimulatedWork {
     std::map<WorkKey, WorkSum> sums;
     std::vector<ProductShape> products;       // different ones
     Seconds host_forward{}, host_backward{};  // that the host takes to issue a layer, mean over those of the stage
+    bool fuses_passes = true;  // where frameworks fuse passes, all are, and told from products and attention alone
 
-    // Where frameworks fuse passes, all of them are, and are told from products and attention alone.
-    bool fuses_passes() const;
+    // The class in which a recorded and a simulated kernel meet: where passes are fused, `fused` for any of them.
+    WorkClass compared(WorkClass what) const { return fuses_passes && is_pass(what) ? WorkClass::fused : what; }
 };
 
 constexpr bool is_of_passes(const WorkKey& key) { return key.pass <= WorkPass::backward; }

@@ -78,7 +78,6 @@ class Comparer {
         step_ = recorded_step(trace_, stage.layers());
         number_layers(stage);
         work_ = simulated_work(run_.plan, found_.stage);
-        fuses_ = work_.fuses_passes();
         name_products();
         add_recorded();
         add_simulated();
@@ -109,17 +108,14 @@ class Comparer {
     void name_products() {
         for (RecordedKernel& kernel : step_.kernels) {
             if (kernel.what != WorkClass::other_products) continue;
-            kernel.what = product_class(trace_.texts.of(kernel.dims), work_.products);
+            kernel.what = product_class(trace_.texts[kernel.dims], work_.products);
         }
     }
-
-    // Where the simulation has fused passes alone, those of either side are compared as such.
-    WorkClass compared(WorkClass what) const { return fuses_ && is_pass(what) ? WorkClass::fused : what; }
 
     void add_recorded() {
         for (const RecordedKernel& kernel : step_.kernels) {
             const DeviceEvent& event = trace_.kernels[kernel.event];
-            ComparedWork& work = of({kernel.pass, kernel.layer, compared(kernel.what)});
+            ComparedWork& work = of({kernel.pass, kernel.layer, work_.compared(kernel.what)});
             work.kernels[0] += event.kind != DeviceEvent::Kind::fill;
             work.femtoseconds[0] += (event.end - event.begin) * of_nanosecond;
             const bool is_call = kernel.what == WorkClass::communication;
@@ -155,7 +151,7 @@ class Comparer {
 
     void add_simulated() {
         for (const auto& [key, sum] : work_.sums) {
-            ComparedWork& work = of({key.pass, key.layer, compared(key.what)});
+            ComparedWork& work = of({key.pass, key.layer, work_.compared(key.what)});
             work.kernels[1] += sum.kernels;
             work.femtoseconds[1] += clock_ticks(sum.time);
             work.exposed[1] += clock_ticks(sum.time);
@@ -214,8 +210,8 @@ class Comparer {
                       .femtoseconds = work.femtoseconds[s]};
         if (side == Side::recorded) {
             const RecordedKernel& kernel = *longest_.at(work.key);
-            row.kernel = trace_.texts.of(trace_.kernels[kernel.event].name);
-            row.operation = trace_.texts.of(kernel.operation);
+            row.kernel = trace_.texts[trace_.kernels[kernel.event].name];
+            row.operation = trace_.texts[kernel.operation];
         }
         found_.unmatched.push_back(std::move(row));
     }
@@ -257,7 +253,6 @@ class Comparer {
     const Report report_;
     RecordedStep step_;
     SimulatedWork work_;
-    bool fuses_ = false;
     std::int64_t exposed_calls_ = 0;  // fs, of recorded ones
     std::map<WorkKey, ComparedWork> cells_;
     std::map<WorkKey, const RecordedKernel*> longest_;
@@ -277,12 +272,12 @@ void Comparer::add_calls() {
         if (kernel.what != WorkClass::communication) continue;
         const KinetoCall none{};
         const KinetoCall& own = event.call == DeviceEvent::no_call ? none : trace_.calls[event.call];
-        const std::string& name = trace_.texts.of(own.op == 0 ? event.name : own.op);
+        const std::string& name = trace_.texts[own.op == 0 ? event.name : own.op];
         std::string op(operation_of(name));
         std::ranges::replace(op, '_', '-');
         ComparedCall& row = call(op.empty() ? name : op, own.ranks);
         row.calls[0] += 1;
-        row.bytes[0] += std::max(own.in, own.out) * bytes_of_type(trace_.texts.of(own.type));
+        row.bytes[0] += std::max(own.in, own.out) * bytes_of_type(trace_.texts[own.type]);
         row.seconds[0] += static_cast<double>(event.end - event.begin) * 1e-9;
     }
     const Program& program = run_.step.program;

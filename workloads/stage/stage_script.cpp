@@ -166,10 +166,7 @@ void StageWriter::update() {
     passes_.host().begin();
     script_.compute("optimizer", stage_.optimizer, {});
     if (job_.modules == ModuleCode::framework) return;
-    std::size_t tensors = 0;
-    const std::size_t maps = job_.model.gated ? 3 : 2;  // of all experts, one tensor each
-    for (const StageModule& module : stage_.modules) tensors += module.slices > 1 ? maps : module.tensors.size();
-    passes_.host().issue(update_operations(job_, tensors));
+    passes_.host().issue(update_operations(job_, stage_.modules));
     passes_.host().end({});
 }
 

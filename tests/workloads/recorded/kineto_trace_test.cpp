@@ -30,10 +30,10 @@ TEST(kineto_trace, an_operation_has_its_shapes_types_and_sequence) {
     text.kernel("nvjet", 5, 2, 2);
     const KinetoTrace trace = test::read_text_of(text.text());
     ASSERT_EQ(trace.host.size(), 2U);
-    EXPECT_EQ(trace.texts.of(trace.host[0].name), "aten::mm");
+    EXPECT_EQ(trace.texts[trace.host[0].name], "aten::mm");
     EXPECT_EQ(trace.host[0].sequence, 12);
-    EXPECT_EQ(dims_of(trace.texts.of(trace.host[0].dims)), (std::vector<std::vector<double>>{{8, 4}, {4, 2}, {}}));
-    EXPECT_EQ(trace.texts.of(trace.host[0].types), "c10::BFloat16,c10::BFloat16,,");
+    EXPECT_EQ(dims_of(trace.texts[trace.host[0].dims]), (std::vector<std::vector<double>>{{8, 4}, {4, 2}, {}}));
+    EXPECT_EQ(trace.texts[trace.host[0].types], "c10::BFloat16,c10::BFloat16,,");
     EXPECT_EQ(trace.device, "NVIDIA H100 80GB HBM3");
     EXPECT_EQ(trace.rank, 0);
     EXPECT_EQ(trace.ranks, 1);
@@ -46,7 +46,7 @@ TEST(kineto_trace, a_call_of_a_communication_library_says_what_it_carries) {
                 R"("dtype":"BFloat16","Process Group Name":"fsdp")");
     const KinetoTrace trace = test::read_text_of(text.text());
     ASSERT_EQ(trace.calls.size(), 1U);
-    EXPECT_EQ(trace.texts.of(trace.calls[0].op), "_allgather_base");
+    EXPECT_EQ(trace.texts[trace.calls[0].op], "_allgather_base");
     EXPECT_EQ(trace.calls[0].out, 128);
     EXPECT_EQ(trace.calls[0].ranks, 8U);
 }

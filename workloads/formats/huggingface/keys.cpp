@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "sim/base/parts.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/text.hpp"
 
@@ -207,11 +208,7 @@ std::set<std::string, std::less<>> HuggingFaceKeys::terms() const {
             if (absent ? place(key).has_value() : flag(key) == unless) continue;
             term.remove_prefix(colon + 1);
         }
-        while (!term.empty()) {
-            const std::size_t comma = std::min(term.find(','), term.size());
-            terms.emplace(term.substr(0, comma));
-            term.remove_prefix(std::min(comma + 1, term.size()));
-        }
+        for (const std::string_view part : parts_of(term, ',')) terms.emplace(part);
     }
     return terms;
 }

@@ -19,7 +19,7 @@ Import import_profile(std::span<const SourceFile> files, const FormatOptions&) {
     for (const DeviceEvent& event : trace.kernels) {
         if (event.kind != DeviceEvent::Kind::kernel) continue;
         ++kernels;
-        const bool is_call = work_class(Launched{.kernel = trace.texts.of(event.name), .operation = {}, .dims = {}}) ==
+        const bool is_call = work_class(Launched{.kernel = trace.texts[event.name], .operation = {}, .dims = {}}) ==
                              WorkClass::communication;
         calls += is_call ? 1 : 0;
         (is_call ? communicating : computing) += event.end - event.begin;

@@ -43,7 +43,7 @@ class RankReader {
     };
 
     const DeviceEvent& event(std::uint32_t kernel) const { return trace_.kernels[step_.kernels[kernel].event]; }
-    const std::string& text(std::uint32_t id) const { return trace_.texts.of(id); }
+    const std::string& text(std::uint32_t id) const { return trace_.texts[id]; }
     bool is_call(std::uint32_t kernel) const { return step_.kernels[kernel].what == WorkClass::communication; }
     void wait(std::uint32_t node, std::uint32_t on) { dependencies_.push_back({node, on, false}); }
 
