@@ -194,6 +194,7 @@ class TraceWriter {
         issues_.resize(rank_.ops.size());
         for (const SimulatedComputation& what : kernels_) kernels_of_[{what.pass, what.layer}] += count(what);
         double kernels = 0;
+        std::int64_t free = 0;  // when the host was through with the pass before
         std::vector<std::size_t> pass;
         for (std::size_t i = 0; i < rank_.ops.size(); ++i) {
             issues_[i].end = nanoseconds(rank_.spans[i].end);
@@ -202,9 +203,9 @@ class TraceWriter {
                 kernels += count(*of_[i]);
                 issues_[i].each = plan_.device.host_launch.value * 1e9 * host_operations(*of_[i]);
             }
-            const RecordedNode& node = rank_.record.nodes[i];
-            const bool is_host = node.kind == RecordedKind::compute && rank_.record.units[node.unit].is_host;
-            if (!is_host) continue;
+            if (!is_of_host(i)) continue;
+            if (waits_for_device(i)) waits_.push_back({free, nanoseconds(rank_.spans[i].begin)});
+            free = issues_[i].end;
             double at = static_cast<double>(nanoseconds(rank_.spans[i].begin));
             const double each = (static_cast<double>(issues_[i].end) - at) / std::max(kernels, 1.0);
             for (const std::size_t one : pass) {
@@ -214,6 +215,26 @@ class TraceWriter {
             if (!pass.empty()) issues_[pass.back()].end = std::max(issues_[pass.back()].end, issues_[i].end);
             pass.clear();
             kernels = 0;
+        }
+    }
+
+    bool is_of_host(std::size_t node) const {
+        const RecordedNode& what = rank_.record.nodes[node];
+        return what.kind == RecordedKind::compute && rank_.record.units[what.unit].is_host;
+    }
+    bool waits_for_device(std::size_t host) const {
+        const std::vector<std::uint32_t>& first = rank_.record.first_dependency;
+        return std::any_of(rank_.record.dependencies.begin() + first[host],
+                           rank_.record.dependencies.begin() + first[host + 1],
+                           [&](const NodeDependency& on) { return !is_of_host(on.node); });
+    }
+    // Of the host, before it launches something at `by`.
+    void add_waits(std::int64_t by) {
+        for (; waited_ < waits_.size() && waits_[waited_].end <= by; ++waited_) {
+            const std::int64_t from = std::max(waits_[waited_].begin, launched_), to = waits_[waited_].end;
+            if (from >= to) continue;
+            add("cuda_runtime", "cudaStreamSynchronize", host_process, pass_.thread, from, to, "\"stream\": 7");
+            launched_ = to;
         }
     }
 
@@ -269,6 +290,7 @@ class TraceWriter {
         constexpr std::int64_t dispatch = 4'000,
                                longest = 2'000;  // ns: of an operation before it launches, of a launch
         const ClassNames& names = class_names[static_cast<std::size_t>(what.what)];
+        add_waits(std::max(launched, launched_));
         const std::int64_t at = std::max(launched, launched_);
         const std::int64_t over = at + std::clamp<std::int64_t>(std::llround(pace / 4), 1, longest);
         const std::int64_t from = std::max(launched_, at - dispatch);
@@ -382,7 +404,12 @@ class TraceWriter {
     std::int64_t launched_ = 0;  // when the host was through with the last launch, ns
     std::int64_t issued_ = 0;    // the same of calls and copies
     std::uint64_t correlation_ = 0;
-    std::vector<const SimulatedComputation*> of_;                     // by node; null: no computation of the device
+    std::vector<const SimulatedComputation*> of_;  // by node; null: no computation of the device
+    struct Wait {
+        std::int64_t begin = 0, end = 0;
+    };
+    std::vector<Wait> waits_;                                         // of the host for the device, in order
+    std::size_t waited_ = 0;                                          // of these, that were written
     std::vector<Issue> issues_;                                       // by node
     std::map<std::pair<WorkPass, std::int32_t>, double> kernels_of_;  // of a layer in the step
 };

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <map>
+#include <string>
+#include <string_view>
 
-#include "workloads/recorded/simulated_work.hpp"
+#include "workloads/exports/export.hpp"
+#include "workloads/recorded/simulated_ranks.hpp"
 
 namespace weft {
 namespace {
@@ -18,31 +20,23 @@ Study one_gpu() {
         "fsdp": {"version": 2, "reduce_precision": "fp32"}, "batch": {"sequence": 8192, "micro": 1, "global": 1}})"));
 }
 
-std::int64_t clock_of(Seconds time) { return std::llround(time.value * 1e15); }
-
-// What `device` would have been recorded to take, each row off by up to `noise`.
+// The step that a rank with `device` would take, exported as the profiler records it, beside the job's own; each row
+// off by up to `noise`.
 StepComparison recorded_on(const Device& device, const Study& study, double noise) {
     Study other = study;
     other.device = device;
-    const Plan plan = make_plan(other);
-    const SimulatedWork work = simulated_work(plan, 0);
-    std::map<WorkKey, ComparedWork> classes;
-    StepComparison found{.trace = "made.json", .step = "ProfilerStep#1", .device = {}};
+    const Simulation made = simulate_step(other, make_plan(other));
+    SimulatedRanks ranks(made);
+    std::string trace;
+    const RankId first[] = {RankId{}};
+    find_export("kineto").step(ranks, first, [&](const std::string&, std::string_view text) { trace = text; });
+    StepComparison found =
+        compare_step(read_kineto(ByteSource("made.json", trace)), simulate_step(study, make_plan(study)));
     int row = 0;
-    for (const auto& [key, sum] : work.sums) {
-        ComparedWork& one = classes[{key.pass, no_layer, key.what}];
-        one.key = {key.pass, no_layer, key.what};
-        one.kernels = {one.kernels[0] + sum.kernels, one.kernels[1] + sum.kernels};
-        one.femtoseconds[0] += clock_of(sum.time);
-        one.femtoseconds[1] += clock_of(sum.time);
-    }
-    for (auto& [key, one] : classes) {
+    for (ComparedWork& one : found.classes) {
         const double off = 1.0 + noise * (row++ % 3 - 1);
         one.femtoseconds[0] = std::llround(off * static_cast<double>(one.femtoseconds[0]));
-        found.duration[0] += one.femtoseconds[0];
-        found.classes.push_back(one);
     }
-    found.between = clock_of(device.kernel_launch);
     return found;
 }
 

@@ -130,7 +130,7 @@ TEST_P(ExportedSteps, compare_as_what_was_simulated) {
     }
     for (const ComparedWork& work : found.classes) {
         if (work.key.what == WorkClass::communication || work.femtoseconds[1] == 0) continue;
-        EXPECT_NEAR(work.kernels[0] / work.kernels[1], 1.0, 0.02) << name(work.key.what);
+        EXPECT_GE(work.kernels[0], 0.98 * work.kernels[1]) << name(work.key.what);  // parts of one are whole ones
         // What disturbs computation lengthens it.
         EXPECT_GE(static_cast<double>(work.femtoseconds[0]), 0.999 * static_cast<double>(work.femtoseconds[1]));
     }
