@@ -15,11 +15,6 @@ namespace {
 constexpr std::int64_t of_nanosecond = 1'000'000;
 constexpr double per_second = 1e15;
 
-// What an operation takes longer for being recorded with its shapes: the host's time for four steps of one H100 with
-// and without the profiler (PyTorch 2.11) differs by 2.9, 6.0, 6.0 and 6.5 us for each. Where the host is ahead of the
-// device the step is no longer for it.
-constexpr double seconds_of_operation = 6e-6;
-
 std::int64_t clock_ticks(Seconds time) { return std::llround(time.value * per_second); }
 
 // Dimensions of a product (m, n, k, count) by those of its operands.
@@ -83,18 +78,19 @@ class Comparer {
         add_gaps();
         add_calls();
         found_.trace = trace_.file;
-        found_.step = step_.name;
-        found_.steps = step_.steps;
         found_.device = trace_.device;
         found_.ranks = {trace_.ranks, std::int64_t{layout.ranks()}};
+        found_.recorded = std::move(step_);
         return std::move(found_);
     }
 
   private:
     void name_products() {
         for (RecordedKernel& kernel : step_.kernels) {
-            if (kernel.what != WorkClass::other_products) continue;
-            kernel.what = product_class(trace_.texts.of(kernel.dims), work_.products);
+            if (kernel.what == WorkClass::other_products) {
+                kernel.what = product_class(trace_.texts.of(kernel.dims), work_.products);
+            }
+            kernel.what = compared(kernel.what);
         }
     }
 
@@ -104,7 +100,7 @@ class Comparer {
     void add_recorded() {
         for (const RecordedKernel& kernel : step_.kernels) {
             const DeviceEvent& event = trace_.kernels[kernel.event];
-            ComparedWork& work = of({kernel.pass, kernel.layer, compared(kernel.what)});
+            ComparedWork& work = of({kernel.pass, kernel.layer, kernel.what});
             work.kernels[0] += event.kind != DeviceEvent::Kind::fill;
             work.femtoseconds[0] += (event.end - event.begin) * of_nanosecond;
             work.exposed[0] += kernel.exposed * of_nanosecond;
@@ -119,11 +115,11 @@ class Comparer {
     // Of a step that waits for its host, all that recording costs the host, but no more than it waited.
     void estimate_profiling() {
         const std::int64_t late = (step_.gaps.host + step_.gaps.synchronisation) * of_nanosecond;
-        const std::int64_t cost = clock_ticks(Seconds{seconds_of_operation * static_cast<double>(step_.operations)});
+        const std::int64_t cost = clock_ticks(profiling_of_operation * static_cast<double>(step_.operations));
         found_.profiling = std::min(late, cost);
         const auto issue = [](const RecordedStep::LayerIssue& layer) {
             return std::max<std::int64_t>(
-                layer.time * of_nanosecond - clock_ticks(Seconds{seconds_of_operation * layer.operations}), 0);
+                layer.time * of_nanosecond - clock_ticks(profiling_of_operation * layer.operations), 0);
         };
         found_.host_forward = {issue(step_.forward), clock_ticks(work_.host_forward)};
         found_.host_backward = {issue(step_.backward), clock_ticks(work_.host_backward)};
@@ -245,57 +241,34 @@ class Comparer {
     StepComparison found_;
 };
 
-double bytes_of_type(std::string_view type) {
-    const auto is = [&](std::string_view part) { return type.find(part) != type.npos; };
-    if (is("Float8") || is("Byte") || is("Char") || is("Bool")) return 1;
-    if (is("BFloat16") || is("Half")) return 2;
-    return is("Long") || is("Double") ? 8 : 4;
-}
-
-// "_allgather_base" and "allgather" are all-gather.
-std::string operation_name(std::string_view recorded) {
-    constexpr std::pair<std::string_view, std::string_view> names[] = {{"reduce_scatter", "reduce-scatter"},
-                                                                       {"allreduce", "all-reduce"},
-                                                                       {"all_reduce", "all-reduce"},
-                                                                       {"allgather", "all-gather"},
-                                                                       {"all_gather", "all-gather"},
-                                                                       {"all_to_all", "all-to-all"},
-                                                                       {"alltoall", "all-to-all"},
-                                                                       {"broadcast", "broadcast"},
-                                                                       {"send", "send"},
-                                                                       {"recv", "recv"}};
-    for (const auto& [part, name] : names) {
-        if (recorded.find(part) != recorded.npos) return std::string(name);
-    }
-    return std::string(recorded);
-}
-
 void Comparer::add_calls() {
     std::map<std::pair<std::string, std::uint32_t>, ComparedCall> calls;
-    const auto call = [&](const std::string& op, std::uint32_t ranks) -> ComparedCall& {
-        ComparedCall& found = calls[{op, ranks}];
-        found.op = op;
-        found.ranks = ranks;
-        return found;
+    const auto add = [&](const ComparedCall& own) {
+        const auto [known, is_new] = calls.try_emplace({own.op, own.ranks}, own);
+        if (is_new) return;
+        ComparedCall& sum = known->second;
+        if (sum.calls[1] == 0) sum.dimension = own.dimension;
+        if (sum.dimension != own.dimension) sum.dimension.clear();
+        for (const std::size_t side : {0U, 1U}) {
+            sum.calls[side] += own.calls[side];
+            sum.bytes[side] += own.bytes[side];
+            sum.seconds[side] += own.seconds[side];
+        }
     };
     for (const RecordedKernel& kernel : step_.kernels) {
-        const DeviceEvent& event = trace_.kernels[kernel.event];
-        if (kernel.what != WorkClass::communication) continue;
-        const KinetoCall none{};
-        const KinetoCall& own = event.call == DeviceEvent::no_call ? none : trace_.calls[event.call];
-        const std::string& name = trace_.texts.of(own.op == 0 ? event.name : own.op);
-        ComparedCall& row = call(operation_name(name), own.ranks);
-        row.calls[0] += 1;
-        row.bytes[0] += std::max(own.in, own.out) * bytes_of_type(trace_.texts.of(own.type));
-        row.seconds[0] += static_cast<double>(event.end - event.begin) * 1e-9;
+        if (kernel.what == WorkClass::communication) add(recorded_call(trace_, trace_.kernels[kernel.event]));
     }
     for (const CommunicationReport& own : report_.communication) {
         std::string op = own.op;
         std::ranges::replace(op, '_', '-');
-        ComparedCall& row = call(op, own.group_size);
-        row.calls[1] += own.calls;
-        for (const CallReport& each : own.by_message) row.bytes[1] += each.message.value * each.calls;
-        row.seconds[1] += own.time.value;
+        double bytes = 0;
+        for (const CallReport& each : own.by_message) bytes += each.message.value * each.calls;
+        add({.op = op,
+             .ranks = own.group_size,
+             .dimension = own.dimension,
+             .calls = {0, own.calls},
+             .bytes = {0, bytes},
+             .seconds = {0, own.time.value}});
     }
     for (auto& [key, row] : calls) found_.calls.push_back(std::move(row));
 }

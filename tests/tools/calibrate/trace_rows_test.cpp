@@ -27,7 +27,7 @@ StepComparison recorded_on(const Device& device, const Study& study, double nois
     const Plan plan = make_plan(other);
     const SimulatedWork work = simulated_work(plan, 0);
     std::map<WorkKey, ComparedWork> classes;
-    StepComparison found{.trace = "made.json", .step = "ProfilerStep#1", .device = {}};
+    StepComparison found{.trace = "made.json", .device = {}, .recorded = {.name = "ProfilerStep#1"}};
     int row = 0;
     for (const auto& [key, sum] : work.sums) {
         ComparedWork& one = classes[{key.pass, no_layer, key.what}];
