@@ -1,6 +1,7 @@
-// What a reader sees and does on pages of a scorecard, a simulation, comparisons, a sweep, a search, a study and a run.
-//   node pages.mjs CHROMIUM FOLDER   with validation.html, simulation.html, compare.html, recorded.html, sweep.html,
-//                                    plan.html, study.html and run.html in FOLDER
+// What a reader sees and does on pages of a scorecard, a simulation, comparisons, a replay, a sweep, a search, a study
+// and a run.
+//   node pages.mjs CHROMIUM FOLDER   with validation.html, simulation.html, compare.html, recorded.html, replay.html,
+//                                    sweep.html, plan.html, study.html and run.html in FOLDER
 import {readFileSync} from 'node:fs';
 import {open} from './browser.mjs';
 import {manners} from './manners.mjs';
@@ -211,6 +212,14 @@ for (const options of [{width: 1280}, {width: 500, dark: true}]) { // A recorded
   await page.key('.');
   check(/class .*pass .*launched by aten/.test(await page.value(text('#timeline-0 .readout'))), 'the keyboard hears of a kernel',
     await page.value(text('#timeline-0 .readout')));
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+}
+
+for (const options of [{width: 1280}, {width: 500, dark: true}]) { // A replay.
+  const page = await opened('replay', options);
+  check(await page.value(marked('.timeline canvas')) > 0.02, 'what ranks do is drawn', options);
+  check(await page.value(text('.stages summary')) === 'Ranks: 2 of 2 shown', 'ranks are chosen', await page.value(text('.stages summary')));
+  check(await page.value('document.querySelectorAll(".bars .bar").length') === 3, 'a bar for each rank and for all');
   check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
 }
 
