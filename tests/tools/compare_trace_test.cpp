@@ -41,7 +41,7 @@ TEST_F(compare_trace, shows_both_sides) {
 TEST_F(compare_trace, mistakes_are_told) {
     EXPECT_EQ(ran("compare trace.json job.json").exit_code, 2);
     EXPECT_EQ(ran("compare job.json job.json trace.json").exit_code, 2);
-    EXPECT_EQ(ran("compare job.json trace.json --report page.html").exit_code, 2);
+    EXPECT_EQ(ran("compare job.json trace.json --report page.txt").exit_code, 2);
     EXPECT_EQ(ran("calibrate trace.json --device h100").exit_code, 2);
     const test::Ran cut = ran("compare job.json cut.json");
     EXPECT_EQ(cut.exit_code, 3);

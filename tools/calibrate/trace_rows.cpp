@@ -65,7 +65,7 @@ DeviceFitSource trace_source(const Study& study, const StepComparison& found) {
     const auto add = [&](TraceRow row, std::string kind, double measured, double weight) {
         rows.push_back(row);
         source.rows.push_back({.kind = std::move(kind),
-                               .where = fmt::format("{}:{}", file, found.step),
+                               .where = fmt::format("{}:{}", file, found.recorded.name),
                                .measured = measured,
                                .weight = weight});
     };

@@ -42,15 +42,20 @@ std::vector<ComparedJob> compared(const po::variables_map& arguments) {
     return jobs;
 }
 
+std::string command(const po::variables_map& arguments) {
+    std::string typed =
+        typed_command(fmt::format("compare {}", fmt::join(option_texts(arguments, "jobs"), " ")), arguments);
+    if (!arguments["network"].defaulted()) typed += " --network " + arguments["network"].as<std::string>();
+    return typed;
+}
+
 ResultPageText page_text(const po::variables_map& arguments, const JobComparison& comparison) {
     const std::vector<std::string> paths = option_texts(arguments, "jobs");
-    std::string command = typed_command(fmt::format("compare {}", fmt::join(paths, " ")), arguments);
-    if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();
     if (paths.size() == 1) {
-        return {std::filesystem::path(paths.front()).stem().string() + ", as it is and changed", std::move(command)};
+        return {std::filesystem::path(paths.front()).stem().string() + ", as it is and changed", command(arguments)};
     }
     return {fmt::format("{} compared", fmt::join(comparison.names, comparison.names.size() == 2 ? " and " : ", ")),
-            std::move(command)};
+            command(arguments)};
 }
 
 // The job comes first.
@@ -70,17 +75,29 @@ std::vector<std::string> traces_among(const po::variables_map& arguments) {
 }
 
 Exit run_traces(const po::variables_map& arguments, const std::vector<std::string>& traces) {
-    if (arguments.count("report") > 0) throw po::error("--report: of jobs, not of traces");
+    const std::string page = output_option(arguments, "report", {".html"});
     OpenedJob job = open_job(option_texts(arguments, "jobs").front(), job_overrides(arguments));
     print_notes(job.notes);
+    const std::string path = option_texts(arguments, "jobs").front(), text = job.document.text();
     const Study study = read_study(std::move(job.document));
     const Simulation run = simulate_step(study, make_plan(study),
                                          {.network = network_option(arguments),
                                           .folding = folding_option(arguments),
-                                          .recording = Recording::spans,
+                                          .recording = page.empty() ? Recording::spans : Recording::spans_and_links,
                                           .on_size = refuse_above(memory_limit(arguments))});
     std::vector<StepComparison> found;
-    for (const std::string& trace : traces) found.push_back(compare_step(read_kineto(trace), run));
+    std::vector<ComparedTrace> of_page;
+    for (const std::string& each : traces) {
+        KinetoTrace trace = read_kineto(each);
+        found.push_back(compare_step(trace, run));
+        if (!page.empty()) of_page.push_back({std::move(trace), found.back()});
+    }
+    if (!page.empty()) {
+        const JobInput input{
+            .command = command(arguments), .text = text, .folder = std::filesystem::path(path).parent_path()};
+        write_file_atomically(page,
+                              step_comparison_page(of_page, run, input, std::filesystem::path(path).stem().string()));
+    }
     if (given(arguments, "json")) {
         fmt::print("{}", step_comparison_json(found));
         return Exit::ok;

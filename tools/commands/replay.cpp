@@ -1,5 +1,6 @@
 // `weft replay TRACE... --machine M`: a recorded program on another machine.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cmath>
@@ -7,10 +8,12 @@
 #include <string>
 
 #include "sim/base/parse_as.hpp"
+#include "sim/io/files.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
 #include "tools/output/replay_text.hpp"
+#include "tools/page/replay_page.hpp"
 #include "workloads/recorded/computation.hpp"
 #include "workloads/recorded/reading.hpp"
 
@@ -28,7 +31,18 @@ void set_computation(RecordedProgram& program, const std::string& how) {
     scale_computation(program, *factor);
 }
 
+std::string command(const po::variables_map& arguments) {
+    std::string typed = typed_command(fmt::format("replay {}", fmt::join(option_texts(arguments, "trace"), " ")),
+                                      arguments, {"background"});
+    for (const char* option : {"compute", "library", "calls", "network", "placement", "routing", "load"}) {
+        if (arguments.count(option) == 0 || arguments[option].defaulted()) continue;
+        typed += fmt::format(" --{} {}", option, option_text(arguments, option));
+    }
+    return typed;
+}
+
 Exit run_replay(const po::variables_map& arguments) {
+    const std::string page = output_option(arguments, "report", {".html"});
     const auto start = std::chrono::steady_clock::now();
     const Machine machine = Machine::load(arguments["machine"].as<std::string>());
     const MachineInfo& info = machine.info();
@@ -52,6 +66,9 @@ Exit run_replay(const po::variables_map& arguments) {
     const RecordedRun run = replay(program, meetings, costs, topology, setting.network);
     const ReplaySummary summary = summarize(program, meetings, costs, topology, run);
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+    if (!page.empty()) {
+        write_file_atomically(page, replay_page({program, meetings, costs, run}, summary, setting, command(arguments)));
+    }
     fmt::print("{}", given(arguments, "json") ? replay_json(summary, setting, wall) : replay_text(summary, setting));
     return Exit::ok;
 }

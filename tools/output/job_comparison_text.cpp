@@ -31,26 +31,25 @@ std::vector<ComparedLine> cause_lines(const JobComparison& comparison) {
     return lines;
 }
 
-const std::vector<ComparedFigure>& compared_figures() {
-    static const std::vector<ComparedFigure> figures{
-        {"step time", "step.time_s", [](double value) { return to_text(Seconds{value}); }},
-        {"tokens/s", "throughput.tokens_per_s", [](double value) { return fmt::format("{:.0f}", value); }},
-        {"model TFLOP/s per GPU", "throughput.model_tflops_per_gpu",
-         [](double value) { return fmt::format("{:.1f}", value); }},
-        {"MFU", "throughput.mfu", percent},
-        {"memory", "memory.peak_bytes", [](double value) { return to_text(Bytes{value}); }},
-    };
-    return figures;
-}
-
 std::string more_text(Seconds time) {
     if (time.value == 0) return "";
     return (time.value < 0 ? "-" : "+") + to_text(Seconds{std::abs(time.value)});
 }
 
-std::string ratio_text(double value, double of_which) { return fmt::format("{:+.1f} %", 100 * (value / of_which - 1)); }
-
 namespace {
+
+struct ComparedFigure {
+    std::string_view name, key;  // of the metric
+    std::string (*text)(double);
+};
+constexpr ComparedFigure figures[] = {
+    {"step time", "step.time_s", [](double value) { return to_text(Seconds{value}); }},
+    {"tokens/s", "throughput.tokens_per_s", [](double value) { return fmt::format("{:.0f}", value); }},
+    {"model TFLOP/s per GPU", "throughput.model_tflops_per_gpu",
+     [](double value) { return fmt::format("{:.1f}", value); }},
+    {"MFU", "throughput.mfu", percent},
+    {"memory", "memory.peak_bytes", [](double value) { return to_text(Bytes{value}); }},
+};
 
 // What a table has of every job: the first one's value, then of each other one its value and the difference.
 std::vector<std::string> headings(const JobComparison& comparison, std::string first) {
@@ -62,7 +61,9 @@ std::vector<std::string> headings(const JobComparison& comparison, std::string f
     return texts;
 }
 
-std::string times_table(const JobComparison& comparison) {
+}  // namespace
+
+TextTable cause_table(const JobComparison& comparison) {
     TextTable table(headings(comparison, "<on the critical path"));
     const auto add = [&](const std::string& name, const std::vector<std::int64_t>& ticks) {
         std::vector<std::string> cells{name};
@@ -76,25 +77,25 @@ std::string times_table(const JobComparison& comparison) {
     std::vector<std::int64_t> steps;
     for (const JobExplanation& job : comparison.jobs) steps.push_back(job.explanation.end.femtoseconds);
     add("step", steps);
-    return table.text();
+    return table;
 }
 
-std::string metrics_table(const JobComparison& comparison) {
+TextTable figure_table(const JobComparison& comparison) {
     TextTable table(headings(comparison, "<"));
-    for (const ComparedFigure& figure : compared_figures()) {
+    for (const ComparedFigure& figure : figures) {
         std::vector<std::string> cells{std::string(figure.name)};
         const double first = comparison.jobs.front().report.metric(figure.key);
         for (std::size_t job = 0; job < comparison.jobs.size(); ++job) {
             const double value = comparison.jobs[job].report.metric(figure.key);
             cells.push_back(figure.text(value));
-            if (job > 0) cells.push_back(ratio_text(value, first));
+            if (job > 0) cells.push_back(signed_percent_text(value / first - 1));
         }
         table.add(std::move(cells));
     }
-    return table.text();
+    return table;
 }
 
-std::string inputs_table(const JobComparison& comparison) {
+TextTable input_table(const JobComparison& comparison) {
     std::vector<std::string> heads{"<what differs"};
     for (const std::string& name : comparison.names) heads.push_back("<" + name);
     TextTable table(heads);
@@ -103,13 +104,12 @@ std::string inputs_table(const JobComparison& comparison) {
         for (const std::string& value : input.values) cells.push_back(value.empty() ? "-" : value);
         table.add(std::move(cells));
     }
-    return comparison.inputs.empty() ? "the jobs say the same\n" : table.text();
+    return table;
 }
 
-}  // namespace
-
 std::string job_comparison_text(const JobComparison& comparison) {
-    return inputs_table(comparison) + '\n' + metrics_table(comparison) + '\n' + times_table(comparison);
+    const std::string inputs = comparison.inputs.empty() ? "the jobs say the same\n" : input_table(comparison).text();
+    return inputs + '\n' + figure_table(comparison).text() + '\n' + cause_table(comparison).text();
 }
 
 std::string job_comparison_json(const JobComparison& comparison) {

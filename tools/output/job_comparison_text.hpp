@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tools/explain/job_comparison.hpp"
+#include "tools/output/result_table.hpp"
 
 namespace weft {
 
@@ -19,16 +19,12 @@ struct ComparedLine {
 // job they sum to its step.
 std::vector<ComparedLine> cause_lines(const JobComparison& comparison);
 
-struct ComparedFigure {
-    std::string_view name;
-    std::string_view key;  // of the metric
-    std::string (*text)(double);
-};
+std::string more_text(Seconds time);  // "+1.20 ms", "-3.00 us"; none: ""
 
-const std::vector<ComparedFigure>& compared_figures();
-
-std::string more_text(Seconds time);                    // "+1.20 ms", "-3.00 us"; none: ""
-std::string ratio_text(double value, double of_which);  // "+4.2 %"
+// A row per key that differs; per figure; per cause, and the step.
+TextTable input_table(const JobComparison& comparison);
+TextTable figure_table(const JobComparison& comparison);
+TextTable cause_table(const JobComparison& comparison);
 
 std::string job_comparison_text(const JobComparison& comparison);
 std::string job_comparison_json(const JobComparison& comparison);  // seconds and bytes

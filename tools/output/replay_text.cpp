@@ -9,8 +9,8 @@
 
 #include "sim/base/enumerators.hpp"
 #include "sim/io/units.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/result_table.hpp"
 
 namespace weft {
 namespace {
@@ -76,31 +76,47 @@ std::string share_text(Seconds part, Seconds whole) {
     return whole > Seconds{} ? fmt::format("{:.1f} %", 100 * (part / whole)) : "";
 }
 
-std::string calls_text(const ReplaySummary& summary) {
+}  // namespace
+
+std::string_view activity_word(RankActivity activity) {
+    return activity_names[static_cast<std::size_t>(activity)].second;
+}
+
+std::string replay_setting_text(const ReplaySummary& summary, const ReplaySetting& setting) {
+    return fmt::format("{} nodes of {} ranks on {} nodes of {} ({}), network {}, computation {}", summary.nodes,
+                       summary.ranks, setting.nodes, setting.machine->name, setting.library->name,
+                       enumerator_name(setting.network), setting.compute);
+}
+
+TextTable replayed_call_table(const ReplaySummary& summary) {
     TextTable table({"<of a rank", "group", "calls", "bytes put in", "time"});
     for (const ReplayedCalls& kind : summary.calls) {
         table.add({kind.op, fmt::format("{}", kind.group_size), fmt::format("{:.6g}", kind.calls), to_text(kind.bytes),
                    to_text(kind.time)});
     }
-    return table.text();
+    return table;
 }
 
-std::string path_text(const ReplaySummary& summary) {
+TextTable replayed_path_table(const ReplaySummary& summary, std::size_t most) {
     TextTable table({"<critical path", "nodes", "time", "of the step"});
-    for (std::size_t i = 0; i < std::min(rows_of_path, summary.path.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(most, summary.path.size()); ++i) {
         const PathShare& share = summary.path[i];
         table.add({share.what.substr(0, 60), fmt::format("{:.0f}", share.nodes), to_text(share.time),
                    share_text(share.time, summary.step)});
     }
-    return table.text();
+    return table;
 }
 
-}  // namespace
+TextTable replayed_link_table(const ReplaySummary& summary) {
+    TextTable links({"<links", "mean", "busiest"});
+    for (const LinkReport& link : summary.links) {
+        links.add({link.link_class, percent(link.utilization), percent(link.peak_utilization)});
+    }
+    return links;
+}
 
 std::string replay_text(const ReplaySummary& summary, const ReplaySetting& setting) {
-    std::string text = fmt::format("{} nodes of {} ranks on {} nodes of {} ({}), network {}, computation {}\n\n",
-                                   summary.nodes, summary.ranks, setting.nodes, setting.machine->name,
-                                   setting.library->name, enumerator_name(setting.network), setting.compute);
+    std::string text = replay_setting_text(summary, setting) + "\n\n";
     TextTable step({"<step", to_text(summary.step), ""});
     for (std::size_t i = 0; i < rank_activities; ++i) {
         step.add({activity_names[i].second, to_text(summary.mean[i]), share_text(summary.mean[i], summary.step)});
@@ -110,16 +126,9 @@ std::string replay_text(const ReplaySummary& summary, const ReplaySetting& setti
         text += fmt::format("recorded  {} ({:+.1f} %)\n", to_text(*summary.recorded.step),
                             100 * (summary.step / *summary.recorded.step - 1));
     }
-    if (!summary.calls.empty()) text += "\n" + calls_text(summary);
-    if (!summary.path.empty()) text += "\n" + path_text(summary);
-    if (!summary.links.empty()) {
-        TextTable links({"<links", "mean", "busiest"});
-        for (const LinkReport& link : summary.links) {
-            links.add({link.link_class, fmt::format("{:.1f} %", 100 * link.utilization),
-                       fmt::format("{:.1f} %", 100 * link.peak_utilization)});
-        }
-        text += "\n" + links.text();
-    }
+    if (!summary.calls.empty()) text += "\n" + replayed_call_table(summary).text();
+    if (!summary.path.empty()) text += "\n" + replayed_path_table(summary, rows_of_path).text();
+    if (!summary.links.empty()) text += "\n" + replayed_link_table(summary).text();
     for (const std::string& note : summary.notes) text += fmt::format("\nnote: {}\n", note);
     return text;
 }

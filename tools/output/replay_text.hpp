@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sim/engine/engine.hpp"
+#include "tools/output/result_table.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/recorded/summary.hpp"
 
@@ -17,6 +19,13 @@ struct ReplaySetting {
     NetworkKind network = NetworkKind::flow;
     std::string compute;  // as asked
 };
+
+// What the text and the page have in common.
+std::string_view activity_word(RankActivity activity);
+std::string replay_setting_text(const ReplaySummary& summary, const ReplaySetting& setting);
+TextTable replayed_call_table(const ReplaySummary& summary);
+TextTable replayed_path_table(const ReplaySummary& summary, std::size_t most);  // rows
+TextTable replayed_link_table(const ReplaySummary& summary);
 
 std::string replay_text(const ReplaySummary& summary, const ReplaySetting& setting);
 // The keys of `weft simulate --json`, where they mean something, and "recorded".

@@ -72,6 +72,10 @@ class TextTable {
     void add(std::vector<std::string> cells);  // as many as headings
     std::string text(std::size_t indent = 0) const;
 
+    const std::vector<std::string>& headings() const { return headings_; }  // without marks
+    bool is_left(std::size_t column) const { return left_[column]; }
+    const std::vector<std::vector<std::string>>& rows() const { return rows_; }
+
   private:
     std::vector<std::string> headings_;
     std::vector<bool> left_;

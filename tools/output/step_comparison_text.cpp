@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
+#include "tools/output/job_comparison_text.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/result_table.hpp"
 
 namespace weft {
 namespace {
@@ -29,15 +29,13 @@ std::string change(const Sides<std::int64_t>& times) {
     return change(static_cast<double>(times[0]), static_cast<double>(times[1]));
 }
 
-// "+1.2 ms" where the simulation takes longer.
-std::string more(const Sides<std::int64_t>& times) {
-    const std::int64_t by = times[1] - times[0];
-    return by == 0 ? "" : (by < 0 ? "-" : "+") + to_text(seconds(std::abs(by)));
-}
+std::string more(const Sides<std::int64_t>& times) { return more_text(seconds(times[1] - times[0])); }
 
-std::string layer_text(std::int32_t layer) { return layer == no_layer ? "" : fmt::format("layer {}", layer); }
+std::string layer_text(std::int32_t layer) { return layer == no_layer ? "" : fmt::to_string(layer); }
 
-std::string work_text(const StepComparison& found) {
+}  // namespace
+
+TextTable work_table(const StepComparison& found) {
     TextTable table({"<pass", "<class", "kernels", "simulated", "time", "simulated", "more", "", "rate", "simulated"});
     Sides<std::int64_t> all{};
     for (const ComparedWork& work : found.classes) {
@@ -48,10 +46,10 @@ std::string work_text(const StepComparison& found) {
         for (const std::size_t side : {0U, 1U}) all[side] += work.femtoseconds[side];
     }
     table.add({"all", "", "", "", time_text(all[0]), time_text(all[1]), more(all), change(all), "", ""});
-    return table.text();
+    return table;
 }
 
-std::string gaps_text(const StepComparison& found) {
+TextTable gap_table(const StepComparison& found) {
     TextTable table({"<step", "recorded", "simulated", "more", ""});
     Sides<std::int64_t> exposed{};
     for (const ComparedWork& work : found.classes) {
@@ -65,11 +63,10 @@ std::string gaps_text(const StepComparison& found) {
     }
     table.add({"step", time_text(found.duration[0]), time_text(found.duration[1]), more(found.duration),
                change(found.duration)});
-    return table.text();
+    return table;
 }
 
-std::string calls_text(const StepComparison& found) {
-    if (found.calls.empty()) return {};
+TextTable call_table(const StepComparison& found) {
     TextTable table({"<collective", "ranks", "calls", "simulated", "bytes", "simulated", "time", "simulated", ""});
     const auto bytes = [](double value) { return value > 0 ? to_text(Bytes{value}) : std::string(); };
     const auto time = [](double value) { return value > 0 ? to_text(Seconds{value}) : std::string(); };
@@ -78,13 +75,11 @@ std::string calls_text(const StepComparison& found) {
                    count_text(call.calls[1]), bytes(call.bytes[0]), bytes(call.bytes[1]), time(call.seconds[0]),
                    time(call.seconds[1]), change(call.seconds[0], call.seconds[1])});
     }
-    return "\n" + table.text();
+    return table;
 }
 
-std::string unmatched_text(const StepComparison& found) {
-    if (found.unmatched.empty()) return {};
-    constexpr std::size_t most = 12, longest_name = 48;
-    TextTable table({"<unmatched", "<pass", "<class", "<", "kernels", "time", "<longest kernel", "<launched by"});
+TextTable unmatched_table(const StepComparison& found, std::size_t most, std::size_t longest_name) {
+    TextTable table({"<unmatched", "<pass", "<class", "layer", "kernels", "time", "<longest kernel", "<launched by"});
     std::int64_t rest = 0;
     for (std::size_t i = 0; i < found.unmatched.size(); ++i) {
         const Unmatched& row = found.unmatched[i];
@@ -100,19 +95,39 @@ std::string unmatched_text(const StepComparison& found) {
         table.add({fmt::format("{} more (--json has all)", found.unmatched.size() - most), "", "", "", "",
                    time_text(rest), "", ""});
     }
-    return "\n" + table.text();
+    return table;
 }
 
-std::string head_text(const StepComparison& found) {
-    std::string text = fmt::format("{}: {}", found.trace, found.step);
-    if (found.steps > 1) text += fmt::format(", of median length of {}", found.steps);
-    if (!found.device.empty()) text += ", " + found.device;
-    text += fmt::format("; beside a simulated rank of stage {}\n", found.stage);
+StepComparisonWords step_comparison_words(const StepComparison& found) {
+    StepComparisonWords words{.step = found.recorded.name, .warning = {}, .told = {}};
+    if (found.recorded.steps > 1) words.step += fmt::format(", of median length of {}", found.recorded.steps);
+    if (!found.device.empty()) words.step += ", " + found.device;
+    words.step += fmt::format("; beside a simulated rank of stage {}", found.stage);
     if (found.ranks[0] >= 0 && found.ranks[0] != found.ranks[1]) {
-        text += fmt::format("warning: {} ranks were recorded, the job has {}\n", found.ranks[0], found.ranks[1]);
+        words.warning = fmt::format("{} ranks were recorded, the job has {}", found.ranks[0], found.ranks[1]);
     }
-    return text + "\n";
+    const auto tell = [&]<class... Args>(fmt::format_string<Args...> format, Args&&... args) {
+        words.told.push_back(fmt::format(format, std::forward<Args>(args)...));
+    };
+    if (found.memory[0] > 0) {
+        tell("memory allocated: recorded {}, simulated {} ({})", to_text(Bytes{found.memory[0]}),
+             to_text(Bytes{found.memory[1]}), change(found.memory[0], found.memory[1]));
+    }
+    tell("{} of the recorded kernels' time is in a named class, {} has a simulated counterpart", percent(found.named),
+         percent(found.matched));
+    if (found.host_forward[0] > 0 && found.host_backward[0] > 0) {
+        tell("the host issues a layer in {} forward and {} backward, less what the profiler takes; simulated {} and {}",
+             time_text(found.host_forward[0]), time_text(found.host_backward[0]), time_text(found.host_forward[1]),
+             time_text(found.host_backward[1]));
+    }
+    if (found.profiling > 0) {
+        tell("about {} of the recorded step is the profiler's own cost on the host: {} without it",
+             time_text(found.profiling), time_text(found.duration[0] - found.profiling));
+    }
+    return words;
 }
+
+namespace {
 
 template <class Value, class To>
 Json pair_json(const Sides<Value>& sides, To to) {
@@ -148,8 +163,8 @@ Json unmatched_json(const Unmatched& row) {
 Json comparison_json(const StepComparison& found) {
     const auto in_seconds = [](std::int64_t each) { return seconds(each).value; };
     Json json{{"trace", found.trace},
-              {"step", found.step},
-              {"steps", found.steps},
+              {"step", found.recorded.name},
+              {"steps", found.recorded.steps},
               {"device", found.device},
               {"stage", found.stage},
               {"ranks", found.ranks},
@@ -189,25 +204,14 @@ std::string rate_text(const ComparedWork& work, Side side) {
 }
 
 std::string step_comparison_text(const StepComparison& found) {
-    std::string text = head_text(found) + gaps_text(found) + "\n" + work_text(found) + calls_text(found);
-    if (found.memory[0] > 0) {
-        text += fmt::format("\nmemory allocated: recorded {}, simulated {} ({})\n", to_text(Bytes{found.memory[0]}),
-                            to_text(Bytes{found.memory[1]}), change(found.memory[0], found.memory[1]));
-    }
-    text += unmatched_text(found);
-    text += fmt::format("\n{} of the recorded kernels' time is in a named class, {} has a simulated counterpart\n",
-                        percent(found.named), percent(found.matched));
-    if (found.host_forward[0] > 0 && found.host_backward[0] > 0) {
-        text += fmt::format(
-            "the host issues a layer in {} forward and {} backward, less what the profiler takes; simulated {} and "
-            "{}\n",
-            time_text(found.host_forward[0]), time_text(found.host_backward[0]), time_text(found.host_forward[1]),
-            time_text(found.host_backward[1]));
-    }
-    if (found.profiling > 0) {
-        text += fmt::format("about {} of the recorded step is the profiler's own cost on the host: {} without it\n",
-                            time_text(found.profiling), time_text(found.duration[0] - found.profiling));
-    }
+    const StepComparisonWords words = step_comparison_words(found);
+    std::string text = fmt::format("{}: {}\n", found.trace, words.step);
+    if (!words.warning.empty()) text += "warning: " + words.warning + "\n";
+    text += "\n" + gap_table(found).text() + "\n" + work_table(found).text();
+    if (!found.calls.empty()) text += "\n" + call_table(found).text();
+    if (!found.unmatched.empty()) text += "\n" + unmatched_table(found, 12, 48).text();
+    text += "\n";
+    for (const std::string& each : words.told) text += each + "\n";
     return text;
 }
 

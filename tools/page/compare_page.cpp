@@ -18,7 +18,6 @@ namespace weft {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Kind = HtmlColumn::Kind;
 
 Seconds step_of(const JobExplanation& job) { return since_start(job.explanation.end); }
 
@@ -49,82 +48,22 @@ std::string misfits(const JobComparison& comparison) {
 
 std::string inputs(const JobComparison& comparison) {
     if (comparison.inputs.empty()) return "<p>The jobs say the same.</p>";
-    std::vector<HtmlColumn> columns{{"key", Kind::text}};
-    for (const std::string& name : comparison.names) columns.push_back({name, Kind::text});
-    std::vector<std::vector<HtmlCell>> rows;
-    for (const ComparedInput& input : comparison.inputs) {
-        std::vector<HtmlCell> cells{{input.key}};
-        for (const std::string& value : input.values) cells.push_back({value.empty() ? "\u2013" : value});
-        rows.push_back(std::move(cells));
-    }
-    return html_table("Keys that not all jobs have alike; of what a file does not say, what came of it.", columns,
-                      rows);
-}
-
-std::string figures(const JobComparison& comparison) {
-    std::vector<HtmlColumn> columns{{"", Kind::text}};
-    for (std::size_t job = 0; job < comparison.names.size(); ++job) {
-        columns.push_back({comparison.names[job]});
-        if (job > 0) columns.push_back({"more"});
-    }
-    std::vector<std::vector<HtmlCell>> rows;
-    for (const ComparedFigure& figure : compared_figures()) {
-        std::vector<HtmlCell> cells{{std::string(figure.name)}};
-        const double first = comparison.jobs.front().report.metric(figure.key);
-        for (std::size_t job = 0; job < comparison.jobs.size(); ++job) {
-            const double value = comparison.jobs[job].report.metric(figure.key);
-            cells.push_back({figure.text(value)});
-            if (job > 0) cells.push_back({ratio_text(value, first)});
-        }
-        rows.push_back(std::move(cells));
-    }
-    return html_table("Differences are to the first job.", columns, rows);
-}
-
-// To the left of the middle what is saved, to the right what is added; `most` reaches the edge.
-std::string diverging_bar(std::int64_t more, std::int64_t most) {
-    if (more == 0) return "<td aria-hidden=\"true\"><span class=\"diverging\"></span></td>";
-    const double wide = 50 * static_cast<double>(std::abs(more)) / static_cast<double>(most);
-    return fmt::format(
-        "<td aria-hidden=\"true\"><span class=\"diverging\"><span style=\"left:{:.2f}%;width:{:.2f}%;background:"
-        "var(--{})\"></span></span></td>",
-        more < 0 ? 50 - wide : 50.0, wide, more < 0 ? "good" : "bad");
+    return html_table("Keys that not all jobs have alike; of what a file does not say, what came of it.",
+                      input_table(comparison));
 }
 
 std::string causes(const JobComparison& comparison) {
-    const std::vector<ComparedLine> lines = cause_lines(comparison);
-    std::int64_t most = 0;
-    for (const ComparedLine& line : lines) {
-        for (const std::int64_t own : line.ticks) most = std::max(most, std::abs(own - line.ticks.front()));
-    }
-    HtmlText html;
-    html.put(
-        "<div class=\"scroll\"><table><caption>The critical path of each job by cause; the times sum to its step, the "
-        "differences to that of the steps. Bars to the left save time against the first job, bars to the right cost "
-        "it.</caption><thead><tr><th scope=\"col\">cause</th>");
-    for (std::size_t job = 0; job < comparison.names.size(); ++job) {
-        html.put(fmt::format("<th scope=\"col\" class=\"number\">{}</th>", xml_escaped(comparison.names[job])));
-        if (job > 0) html.put("<th scope=\"col\" class=\"number\">more</th><td></td>");
-    }
-    html.put("</tr></thead><tbody>\n");
-    const auto add = [&](std::string_view name, const std::vector<std::int64_t>& ticks, bool has_bars) {
-        html.put(fmt::format("<tr><th scope=\"row\">{}</th>", xml_escaped(name)));
-        for (std::size_t job = 0; job < ticks.size(); ++job) {
-            html.put(
-                fmt::format("<td class=\"number\">{}</td>", ticks[job] == 0 ? "" : to_text(since_start({ticks[job]}))));
-            if (job == 0) continue;
-            const std::int64_t more = ticks[job] - ticks.front();
-            html.put(fmt::format("<td class=\"number\">{}</td>{}", more_text(since_start({more})),
-                                 has_bars ? diverging_bar(more, most) : "<td></td>"));
+    std::vector<HtmlBars> bars;
+    for (std::size_t job = 1; job < comparison.names.size(); ++job) bars.push_back({2 * job + 1, {}});
+    for (const ComparedLine& line : cause_lines(comparison)) {
+        for (std::size_t job = 1; job < line.ticks.size(); ++job) {
+            bars[job - 1].values.push_back(line.ticks[job] - line.ticks.front());
         }
-        html.put("</tr>\n");
-    };
-    for (const ComparedLine& line : lines) add(line.name, line.ticks, true);
-    std::vector<std::int64_t> steps;
-    for (const JobExplanation& job : comparison.jobs) steps.push_back(job.explanation.end.femtoseconds);
-    add("step", steps, false);
-    html.put("</tbody></table></div>\n");
-    return html.take();
+    }
+    return html_table(
+        "The critical path of each job by cause; the times sum to its step, the differences to that of the steps. Bars "
+        "to the left save time against the first job, bars to the right cost it.",
+        cause_table(comparison), bars);
 }
 
 // A page holds so many slices of all jobs together.
@@ -172,7 +111,7 @@ std::string compare_page(const JobComparison& comparison, const ResultPageText& 
     const HtmlSection sections[] = {
         {"causes", "Causes", "Where the difference comes from", causes(comparison)},
         {"timelines", "Timelines", "Timelines", timelines(comparison, parts)},
-        {"figures", "Figures", "Figures", figures(comparison)},
+        {"figures", "Figures", "Figures", html_table("Differences are to the first job.", figure_table(comparison))},
         {"inputs", "What differs", "What differs", inputs(comparison)},
     };
     html.add("<nav aria-label=\"Sections\">{}</nav>", html_links(sections));

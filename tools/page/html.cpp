@@ -1,6 +1,8 @@
 #include "tools/page/html.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "sim/base/check.hpp"
 #include "sim/io/embedded.hpp"
@@ -16,9 +18,22 @@ std::string_view class_of(const HtmlColumn& column) {
     return column.kind == HtmlColumn::Kind::number ? " class=\"number\"" : "";
 }
 
+// To the left of the middle what is saved, to the right what is added.
+std::string diverging_bar(const std::optional<double>& share) {
+    if (!share) return "<td></td>";
+    const double wide = 50 * std::abs(*share);
+    const std::string mark =
+        *share == 0 ? ""
+                    : fmt::format("<span style=\"left:{:.2f}%;width:{:.2f}%;background:var(--{})\"></span>",
+                                  *share < 0 ? 50 - wide : 50.0, wide, *share < 0 ? "good" : "bad");
+    return fmt::format("<td aria-hidden=\"true\"><span class=\"diverging\">{}</span></td>", mark);
+}
+
 void add_heading(HtmlText& html, const HtmlColumn& column, HtmlOrder order) {
     const std::string text = xml_escaped(column.heading);
-    if (order == HtmlOrder::sortable) {
+    if (column.kind == HtmlColumn::Kind::bar) {
+        html.put("<td></td>");
+    } else if (order == HtmlOrder::sortable) {
         html.add("<th scope=\"col\"{}><button type=\"button\">{}</button></th>", class_of(column), text);
     } else {
         html.add("<th scope=\"col\"{}>{}</th>", class_of(column), text);
@@ -75,6 +90,10 @@ std::string html_table(std::string_view caption, const std::vector<HtmlColumn>& 
         WEFT_CHECK(row.size() == columns.size(), "a row has other cells than columns");
         html.put("<tr>");
         for (std::size_t i = 0; i < row.size(); ++i) {
+            if (columns[i].kind == HtmlColumn::Kind::bar) {
+                html.put(diverging_bar(row[i].value));
+                continue;
+            }
             const std::string_view tag = i == 0 ? "th" : "td";
             const std::string value = row[i].value ? fmt::format(" data-value=\"{}\"", *row[i].value) : "";
             html.put(fmt::format("<{}{}{}{}>{}</{}>", tag, i == 0 ? " scope=\"row\"" : "", class_of(columns[i]), value,
@@ -84,6 +103,29 @@ std::string html_table(std::string_view caption, const std::vector<HtmlColumn>& 
     }
     html.put("</tbody></table></div>\n");
     return html.take();
+}
+
+std::string html_table(std::string_view caption, const TextTable& table, const std::vector<HtmlBars>& bars) {
+    std::int64_t most = 1;
+    for (const HtmlBars& each : bars) {
+        for (const std::int64_t value : each.values) most = std::max(most, std::abs(value));
+    }
+    std::vector<HtmlColumn> columns;
+    std::vector<std::vector<HtmlCell>> rows(table.rows().size());
+    for (std::size_t i = 0; i < table.headings().size(); ++i) {
+        columns.push_back({table.headings()[i], table.is_left(i) ? HtmlColumn::Kind::text : HtmlColumn::Kind::number});
+        for (std::size_t r = 0; r < rows.size(); ++r) rows[r].push_back({table.rows()[r][i]});
+        const auto own = std::ranges::find(bars, i, &HtmlBars::behind);
+        if (own == bars.end()) continue;
+        columns.push_back({"", HtmlColumn::Kind::bar});
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            rows[r].emplace_back();
+            if (r < own->values.size()) {
+                rows[r].back().value = static_cast<double>(own->values[r]) / static_cast<double>(most);
+            }
+        }
+    }
+    return html_table(caption, columns, rows);
 }
 
 std::string html_cards(std::span<const HtmlCard> cards, std::string_view classes) {

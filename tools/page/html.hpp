@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/output/result_table.hpp"
 #include "tools/output/svg_text.hpp"
 
 namespace weft {
@@ -17,7 +18,8 @@ using HtmlText = MarkupText;
 
 struct HtmlColumn {
     std::string_view heading;
-    enum class Kind : std::uint8_t { text, number } kind = Kind::number;
+    // bar: of its value, from -1 (a saving, to the left) to 1; none without a value
+    enum class Kind : std::uint8_t { text, number, bar } kind = Kind::number;
 };
 
 struct HtmlCell {
@@ -36,6 +38,15 @@ enum class HtmlOrder : std::uint8_t { fixed, sortable };  // sortable: script "t
 // The first cell of a row is its heading. Every row has as many cells as there are columns.
 std::string html_table(std::string_view caption, const std::vector<HtmlColumn>& columns,
                        const std::vector<std::vector<HtmlCell>>& rows, HtmlOrder order = HtmlOrder::fixed);
+
+// Bars behind a column of a table; those of the first rows, in one unit. The largest of all reaches its edge.
+struct HtmlBars {
+    std::size_t behind = 0;
+    std::vector<std::int64_t> values;
+};
+
+// What texts show as a table.
+std::string html_table(std::string_view caption, const TextTable& table, const std::vector<HtmlBars>& bars = {});
 
 // A column and what it shows of a row.
 template <class Row>
@@ -67,7 +78,8 @@ std::string html_cards(std::span<const HtmlCard> cards, std::string_view classes
 
 // A part of a page with a heading of its own, and what leads to it.
 struct HtmlSection {
-    std::string_view id, link, title;
+    std::string id;
+    std::string_view link, title;
     std::string html;
 };
 std::string html_links(std::span<const HtmlSection> sections);

@@ -17,6 +17,9 @@
 #include "tools/study/statements.hpp"
 #include "tools/study/study_table.hpp"
 #include "workloads/exports/export.hpp"
+#include "workloads/recorded/kineto_trace.hpp"
+#include "workloads/recorded/step_comparison.hpp"
+#include "workloads/report/simulation.hpp"
 #include "workloads/search/plan_result.hpp"
 
 namespace weft {
@@ -58,6 +61,16 @@ std::string plan_page(const ResultPageText& text, const ResultTable& table, cons
 // their timelines on one axis.
 // Links over time are there if the simulations recorded them (Recording::spans_and_links).
 std::string compare_page(const JobComparison& comparison, const ResultPageText& text);
+
+// Recorded steps of a job beside the simulated one as a page: where they differ by class, cause and call, what of
+// either has no counterpart, layer by layer, and both timelines on one axis. Further traces stand behind a line each.
+struct ComparedTrace {
+    KinetoTrace trace;
+    StepComparison found;
+};
+// `job`: its name.
+std::string step_comparison_page(std::span<const ComparedTrace> traces, const Simulation& run, const JobInput& input,
+                                 const std::string& job);
 
 // A whole training run as a page: its time, goodput, energy and cost over the runs played, where time is lost, and what
 // it was played with.

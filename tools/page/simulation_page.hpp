@@ -39,6 +39,20 @@ std::string rooflines_part(const Rooflines& rooflines);
 
 std::string stage_bars(const Report& report);  // HTML
 
+// What rows spend a step on: of a time its name, and `note` behind it in the legend. `colour` is a variable of
+// page.css.
+struct BarPart {
+    std::string name, colour;
+    double seconds = 0;
+    std::string note{};
+};
+struct BarRow {
+    std::string name;
+    std::vector<BarPart> parts;  // the same ones in every row
+};
+// Of several rows, which are `what`, the first is the mean. HTML.
+std::string time_bars(std::vector<BarRow> rows, double step, std::string_view what, std::string_view caption);
+
 // What changes of a job would save or cost, as bars from the step as it is: savings to the left, the largest first.
 struct TornadoBar {
     std::string name;

@@ -14,6 +14,7 @@
 #include "tools/output/figures.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/output/timeline_svg.hpp"
+#include "tools/page/timeline_lane.hpp"
 #include "topologies/measurements/measurement.hpp"
 #include "workloads/step/lanes.hpp"
 
@@ -59,13 +60,6 @@ std::size_t slices_of(const Step& step, const Timeline& timeline, RankClassId id
     return count;
 }
 
-// `count` of them at equal distances, ends included.
-std::vector<std::size_t> evenly_chosen(std::size_t all, std::size_t count) {
-    std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < count; ++i) chosen.push_back(count == 1 ? 0 : i * (all - 1) / (count - 1));
-    return chosen;
-}
-
 void choose_stages(const Step& step, const Timeline& timeline, const std::vector<RankClassId>& all,
                    const TimelineLimits& limits, TimelinePart& part) {
     for (const std::uint32_t stage : limits.asked) {
@@ -78,7 +72,7 @@ void choose_stages(const Step& step, const Timeline& timeline, const std::vector
     for (const RankClassId id : all) sizes.push_back(slices_of(step, timeline, id, part.until));
     std::vector<std::size_t> chosen;
     for (std::size_t count = std::min(all.size(), limits.stages); count > 0; --count) {
-        chosen = evenly_chosen(all.size(), count);
+        chosen = equally_spaced(all.size(), count);
         part.slices = 0;
         for (const std::size_t i : chosen) part.slices += sizes[i];
         if (part.slices <= limits.slices || count <= 2) break;
@@ -110,7 +104,7 @@ void add_further(const Step& step, const Timeline& timeline, std::vector<RankCla
     const std::size_t rows = part.classes.size() + part.further.size();
     const std::size_t room = std::min({candidates.size(), (limits.held - std::min(held, limits.held)) / longest,
                                        limits.rows - std::min(rows, limits.rows)});
-    for (const std::size_t i : evenly_chosen(candidates.size(), room)) {
+    for (const std::size_t i : equally_spaced(candidates.size(), room)) {
         held += slices_of(step, timeline, candidates[i], part.until);
         part.further.push_back(candidates[i]);
     }
@@ -121,13 +115,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<std::string_view, activities> activity_names{"forward",   "backward", "weights",      "recompute",
                                                                   "optimizer", "other",    "communication"};
 static_assert(activity_names[static_cast<std::size_t>(Activity::communication)] == "communication");
-
-// The slices of one lane, property by property.
-struct LaneColumns {
-    std::vector<std::int64_t> gap, length, label, micro, layer, call, wait;
-    std::int64_t end = 0;  // of the last
-    std::size_t exchanges = 0;
-};
 
 class TimelineJson {
   public:
@@ -179,30 +166,29 @@ class TimelineJson {
         return known->second;
     }
 
-    void add(LaneColumns& lane, const Op& op, const Span& span) {
+    void add(TimelineLane& lane, const Op& op, const Span& span) {
         const bool is_exchange = op.kind == OpKind::exchange;
-        const std::int64_t begin = nanoseconds(span.begin), end = nanoseconds(span.end);
-        lane.gap.push_back(begin - lane.end);
-        lane.length.push_back(end - begin);
-        lane.end = end;
-        lane.label.push_back(label_number(op));
+        const std::int64_t begin = nanoseconds(span.begin);
+        lane.add(begin, nanoseconds(span.end), label_number(op), is_exchange ? call_number(op) : -1);
         lane.micro.push_back(op.index);
         lane.layer.push_back(op.part);
-        lane.call.push_back(is_exchange ? call_number(op) : -1);
         lane.wait.push_back(is_exchange ? begin - nanoseconds(span.posted) : 0);
-        lane.exchanges += is_exchange ? 1 : 0;
     }
 
     Json row(RankClassId id, bool is_first, Instant until) {
         const RankClass& rank_class = program_.classes[id];
-        std::vector<LaneColumns> lanes(program_.lanes.size());
+        std::vector<TimelineLane> lanes;
+        for (LaneId lane{}; index(lane) < program_.lanes.size(); lane = next(lane)) {
+            lanes.push_back({.name = program_.lanes[index(lane)],
+                             .dimension = lane == lanes::compute ? "compute" : lanes::dimension_name(lane)});
+        }
         visit_slices(program_, run_.timeline, id, until,
                      [&](const Op& op, const Span& span) { add(lanes[index(op.lane)], op, span); });
         std::string name = fmt::format("stage {}", run_.step.stage[id]);
         if (!is_first) name += fmt::format(", rank {}", index(rank_class.representative));
         Json json{{"name", std::move(name)}, {"rank", index(rank_class.representative)}, {"lanes", Json::array()}};
-        for (LaneId lane{}; index(lane) < lanes.size(); lane = next(lane)) {
-            if (!lanes[index(lane)].gap.empty()) json["lanes"].push_back(lane_json(lane, lanes[index(lane)]));
+        for (const TimelineLane& lane : lanes) {
+            if (!lane.gap.empty()) json["lanes"].push_back(lane.json());
         }
         return json;
     }
@@ -227,21 +213,6 @@ class TimelineJson {
             was_here = is_here;
         }
         return at;
-    }
-
-    Json lane_json(LaneId lane, LaneColumns& columns) const {
-        Json json{{"name", program_.lanes[index(lane)]},
-                  {"dimension", lane == lanes::compute ? "compute" : lanes::dimension_name(lane)},
-                  {"gap", std::move(columns.gap)},
-                  {"length", std::move(columns.length)},
-                  {"label", std::move(columns.label)},
-                  {"micro", std::move(columns.micro)},
-                  {"layer", std::move(columns.layer)}};
-        if (columns.exchanges > 0) {
-            json["call"] = std::move(columns.call);
-            json["wait"] = std::move(columns.wait);
-        }
-        return json;
     }
 
     const Simulation& run_;
@@ -282,6 +253,12 @@ Json links_json(const Simulation& run) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> equally_spaced(std::size_t all, std::size_t count) {
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < count; ++i) chosen.push_back(count == 1 ? 0 : i * (all - 1) / (count - 1));
+    return chosen;
+}
 
 bool is_slice(const Op& op, const Span& span) {
     return op.kind != OpKind::join && nanoseconds(span.begin) != nanoseconds(span.end);

@@ -10,6 +10,8 @@
 
 #include "sim/engine/critical_path.hpp"
 #include "sim/engine/timeline.hpp"
+#include "workloads/recorded/kineto_trace.hpp"
+#include "workloads/recorded/step_comparison.hpp"
 #include "workloads/report/simulation.hpp"
 #include "workloads/step/step_builder.hpp"
 
@@ -33,6 +35,9 @@ struct TimelinePart {
     std::size_t left_out = 0;          // of the classes shown at first
 };
 
+// `count` of so many at equal distances, ends included.
+std::vector<std::size_t> equally_spaced(std::size_t all, std::size_t count);
+
 // An operation of some length, on the clock of nanoseconds; joins have none.
 bool is_slice(const Op& op, const Span& span);
 
@@ -51,5 +56,9 @@ TimelinePart timeline_part(const Step& step, const Timeline& timeline, const Tim
 // share of its bandwidth that is used from each time on, if the simulation recorded it.
 nlohmann::ordered_json timeline_data(const Simulation& simulation, const TimelinePart& part,
                                      std::span<const PathPiece> path = {});
+
+// A recorded step in the same form, a lane per stream: of its kernels the first `most`, "left_out" says how many there
+// are besides. Labels have facts behind the activity, slices no micro-batch; a layer of -1 is none.
+nlohmann::ordered_json recorded_timeline(const KinetoTrace& trace, const StepComparison& found, std::size_t most);
 
 }  // namespace weft

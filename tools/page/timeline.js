@@ -34,7 +34,7 @@ const timeline = (host, part, {view = timeView(part.until), name = 'Timeline'} =
   }
   const chooser = element('details', {className: 'stages'}, told, boxes);
   const legend = element('ul', {className: 'legend'}), names = {model: 'other communication', 'expert-data': 'expert data', weights: "weights' gradients"};
-  for (const kind of ['forward', 'backward', 'weights', 'recompute', 'optimizer', 'other', ...laneFamilies, 'expert-data', 'model']) {
+  for (const kind of ['forward', 'backward', 'weights', 'recompute', 'optimizer', 'compute', 'other', 'communication', ...laneFamilies, 'expert-data', 'model']) {
     if (!allLanes.some(lane => lane.kinds.includes(kind))) continue;
     const swatch = element('span', {className: 'swatch'});
     swatch.style.background = `var(--${kind})`;
@@ -64,7 +64,7 @@ const timeline = (host, part, {view = timeView(part.until), name = 'Timeline'} =
     lanes = allLanes.filter(lane => part.stages[lane.stage].shown);
     if (chosen && !lanes.includes(chosen.lane)) chosen = null;
     chosenLane = 0;
-    told.textContent = `Stages: ${part.stages.filter(stage => stage.shown).length} of ${part.stages.length} shown`;
+    told.textContent = `${part.rows ?? 'Stages'}: ${part.stages.filter(stage => stage.shown).length} of ${part.stages.length} shown`;
   };
   chooseLanes();
   const probe = canvas.getContext('2d');
@@ -157,11 +157,11 @@ const timeline = (host, part, {view = timeView(part.until), name = 'Timeline'} =
     const call = lane.call && lane.call[i] >= 0 ? part.calls[lane.call[i]] : null;
     const list = [['lane', `${part.stages[lane.stage].name}, ${lane.name}`],
       ['begins', instantText(lane.begin[i], span())], ['takes', lengthText(lane.length[i], span())],
-      ['micro-batch', lane.micro[i]], ['layer', lane.layer[i]]];
-    if (call) list.push(['operation', call[0]], ['group', call[1] + ' ranks'], ['message', bytesText(call[2])]);
+      ['micro-batch', lane.micro?.[i]], ['layer', lane.layer[i]], ...(part.labels[lane.label[i]][2] ?? [])];
+    if (call) list.push(['operation', call[0]], ['group', call[1] ? call[1] + ' ranks' : undefined], ['message', bytesText(call[2])]);
     if (call && call[3]) list.push(['carried by', call[3]], ['bus bandwidth', rateText(call[2] * call[4] / lane.length[i] * 1e9)]);
-    if (call && lane.wait[i] > 0) list.push(['waited', lengthText(lane.wait[i], span())]);
-    return list;
+    if (call && lane.wait?.[i] > 0) list.push(['waited', lengthText(lane.wait[i], span())]);
+    return list.filter(([, value]) => value !== undefined && value !== -1);
   };
   const nameOf = ({lane, i}) => part.labels[lane.label[i]][0];
 

@@ -77,7 +77,8 @@ const timelineDrawing = (part, {view, left, xOf, timeOf, width: widthOf, axisHei
     pen.clip();
     pen.fillStyle = readableOn(partsOf(ground), colour('ground'), colour('ink'));
     pen.font = '11px ' + getComputedStyle(document.body).fontFamily;
-    pen.fillText(part.labels[lane.label[i]][0], start + 4, lane.y + lane.height / 2 + 0.5);
+    const name = part.labels[lane.label[i]][0];
+    pen.fillText(/ layer$/.test(name) ? `${name} ${lane.layer[i]}` : name, start + 4, lane.y + lane.height / 2 + 0.5);
     pen.restore();
   };
 

@@ -9,7 +9,7 @@ const timelineLanes = part => {
     lanes.push({...lane, begin, length, stage: s, first: l === 0, isCompute: lane.dimension === 'compute' || lane.dimension === 'host'});
   }));
   const family = dimension => ['expert data', 'expert tensor'].includes(dimension) ? 'expert-data'
-    : laneFamilies.find(name => dimension.startsWith(name)) ?? 'model';
+    : laneFamilies.find(name => dimension.startsWith(name)) ?? (dimension === 'communication' ? dimension : 'model');
   const kindOf = (lane, i) => lane.call && lane.call[i] >= 0 ? family(lane.dimension) : lane.dimension === 'host' ? 'other' : part.labels[lane.label[i]][1];
   for (const lane of lanes) {
     lane.kinds = [...new Set(Array.from(lane.label, (_, i) => kindOf(lane, i)))];

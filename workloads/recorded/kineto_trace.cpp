@@ -217,34 +217,6 @@ KinetoTrace read_kineto(ByteSource& source) {
     return trace;
 }
 
-std::string_view operation_of(std::string_view recorded) {
-    constexpr std::pair<std::string_view, std::string_view> names[] = {{"send_recv", "send_receive"},
-                                                                       {"reduce_scatter", "reduce_scatter"},
-                                                                       {"reducescatter", "reduce_scatter"},
-                                                                       {"allreduce", "all_reduce"},
-                                                                       {"all_reduce", "all_reduce"},
-                                                                       {"barrier", "all_reduce"},
-                                                                       {"allgather", "all_gather"},
-                                                                       {"all_gather", "all_gather"},
-                                                                       {"all_to_all", "all_to_all"},
-                                                                       {"alltoall", "all_to_all"},
-                                                                       {"broadcast", "broadcast"},
-                                                                       {"reduce", "reduce"},
-                                                                       {"send", "send"},
-                                                                       {"recv", "recv"}};
-    for (const auto& [part, name] : names) {
-        if (recorded.find(part) != recorded.npos) return name;
-    }
-    return {};
-}
-
-double bytes_of_type(std::string_view type) {
-    const auto is = [&](std::string_view part) { return type.find(part) != type.npos; };
-    if (is("Float8") || is("Byte") || is("Char") || is("Bool")) return 1;
-    if (is("BFloat16") || is("Half")) return 2;
-    return is("Long") || is("Double") ? 8 : 4;
-}
-
 bool is_kineto(const std::filesystem::path& path) {
     constexpr std::size_t far_enough = std::size_t{1} << 20;  // behind what is said of devices and groups
     std::error_code problem;

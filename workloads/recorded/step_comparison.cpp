@@ -16,11 +16,6 @@ namespace {
 constexpr std::int64_t of_nanosecond = 1'000'000;
 constexpr double per_second = 1e15;
 
-// What an operation takes longer for being recorded with its shapes: the host's time for four steps of one H100 with
-// and without the profiler (PyTorch 2.11) differs by 2.9, 6.0, 6.0 and 6.5 us for each. Where the host is ahead of the
-// device the step is no longer for it.
-constexpr double seconds_of_operation = 6e-6;
-
 std::int64_t clock_ticks(Seconds time) { return std::llround(time.value * per_second); }
 
 // Dimensions of a product (m, n, k, count) by those of its operands.
@@ -85,10 +80,9 @@ class Comparer {
         add_gaps();
         add_calls();
         found_.trace = trace_.file;
-        found_.step = step_.name;
-        found_.steps = step_.steps;
         found_.device = trace_.device;
         found_.ranks = {trace_.ranks, std::int64_t{layout.ranks()}};
+        found_.recorded = std::move(step_);
         return std::move(found_);
     }
 
@@ -107,15 +101,17 @@ class Comparer {
 
     void name_products() {
         for (RecordedKernel& kernel : step_.kernels) {
-            if (kernel.what != WorkClass::other_products) continue;
-            kernel.what = product_class(trace_.texts[kernel.dims], work_.products);
+            if (kernel.what == WorkClass::other_products) {
+                kernel.what = product_class(trace_.texts[kernel.dims], work_.products);
+            }
+            kernel.what = work_.compared(kernel.what);
         }
     }
 
     void add_recorded() {
         for (const RecordedKernel& kernel : step_.kernels) {
             const DeviceEvent& event = trace_.kernels[kernel.event];
-            ComparedWork& work = of({kernel.pass, kernel.layer, work_.compared(kernel.what)});
+            ComparedWork& work = of({kernel.pass, kernel.layer, kernel.what});
             work.kernels[0] += event.kind != DeviceEvent::Kind::fill;
             work.femtoseconds[0] += (event.end - event.begin) * of_nanosecond;
             const bool is_call = kernel.what == WorkClass::communication;
@@ -130,13 +126,12 @@ class Comparer {
 
     // Of a step that waits for its host, all that recording costs the host, but no more than it waited.
     void estimate_profiling() {
-        const double each = trace_.is_simulated ? 0.0 : seconds_of_operation;
+        const Seconds each = trace_.is_simulated ? Seconds{} : profiling_of_operation;
         const std::int64_t late = (step_.gaps.host + step_.gaps.synchronisation) * of_nanosecond;
-        const std::int64_t cost = clock_ticks(Seconds{each * static_cast<double>(step_.operations)});
+        const std::int64_t cost = clock_ticks(each * static_cast<double>(step_.operations));
         found_.profiling = std::min(late, cost);
         const auto issue = [each](const RecordedStep::LayerIssue& layer) {
-            return std::max<std::int64_t>(layer.time * of_nanosecond - clock_ticks(Seconds{each * layer.operations}),
-                                          0);
+            return std::max<std::int64_t>(layer.time * of_nanosecond - clock_ticks(each * layer.operations), 0);
         };
         found_.host_forward = {issue(step_.forward), clock_ticks(work_.host_forward)};
         found_.host_backward = {issue(step_.backward), clock_ticks(work_.host_backward)};
@@ -261,24 +256,20 @@ class Comparer {
 
 void Comparer::add_calls() {
     std::map<std::pair<std::string, std::uint32_t>, ComparedCall> calls;
-    const auto call = [&](const std::string& op, std::uint32_t ranks) -> ComparedCall& {
-        ComparedCall& found = calls[{op, ranks}];
-        found.op = op;
-        found.ranks = ranks;
-        return found;
+    const auto add = [&](const ComparedCall& own) {
+        const auto [known, is_new] = calls.try_emplace({own.op, own.ranks}, own);
+        if (is_new) return;
+        ComparedCall& sum = known->second;
+        if (sum.calls[1] == 0) sum.dimension = own.dimension;
+        if (sum.dimension != own.dimension) sum.dimension.clear();
+        for (const std::size_t side : {0U, 1U}) {
+            sum.calls[side] += own.calls[side];
+            sum.bytes[side] += own.bytes[side];
+            sum.seconds[side] += own.seconds[side];
+        }
     };
     for (const RecordedKernel& kernel : step_.kernels) {
-        const DeviceEvent& event = trace_.kernels[kernel.event];
-        if (kernel.what != WorkClass::communication) continue;
-        const KinetoCall none{};
-        const KinetoCall& own = event.call == DeviceEvent::no_call ? none : trace_.calls[event.call];
-        const std::string& name = trace_.texts[own.op == 0 ? event.name : own.op];
-        std::string op(operation_of(name));
-        std::ranges::replace(op, '_', '-');
-        ComparedCall& row = call(op.empty() ? name : op, own.ranks);
-        row.calls[0] += 1;
-        row.bytes[0] += std::max(own.in, own.out) * bytes_of_type(trace_.texts[own.type]);
-        row.seconds[0] += static_cast<double>(event.end - event.begin) * 1e-9;
+        if (kernel.what == WorkClass::communication) add(recorded_call(trace_, trace_.kernels[kernel.event]));
     }
     const Program& program = run_.step.program;
     const RankClass& own = program.classes[RankClassId{
@@ -289,10 +280,12 @@ void Comparer::add_calls() {
         const Communication& what = program.communications[program.communication_of(op)];
         std::string name = lanes::operation_name(what.op, op.lane);
         std::ranges::replace(name, '_', '-');
-        ComparedCall& row = call(name, what.group_size);
-        row.calls[1] += 1;
-        row.bytes[1] += what.message.value;
-        row.seconds[1] += (run_.timeline.spans[id].end - run_.timeline.spans[id].begin).value;
+        add({.op = name,
+             .ranks = what.group_size,
+             .dimension = lanes::dimension_name(op.lane),
+             .calls = {0, 1},
+             .bytes = {0, what.message.value},
+             .seconds = {0, (run_.timeline.spans[id].end - run_.timeline.spans[id].begin).value}});
     }
     for (auto& [key, row] : calls) found_.calls.push_back(std::move(row));
 }

@@ -1,6 +1,7 @@
-// What a reader sees and does on pages of a scorecard, a simulation, a comparison, a sweep, a search, a study and a run.
-//   node pages.mjs CHROMIUM FOLDER   with validation.html, simulation.html, compare.html, sweep.html, plan.html,
-//                                    study.html and run.html in FOLDER
+// What a reader sees and does on pages of a scorecard, a simulation, comparisons, a replay, a sweep, a search, a study
+// and a run.
+//   node pages.mjs CHROMIUM FOLDER   with validation.html, simulation.html, compare.html, recorded.html, replay.html,
+//                                    sweep.html, plan.html, study.html and run.html in FOLDER
 import {readFileSync} from 'node:fs';
 import {open} from './browser.mjs';
 import {manners} from './manners.mjs';
@@ -187,6 +188,38 @@ for (const options of [{width: 1400, dark: true}, {width: 900, still: true}, {wi
 for (const options of [{width: 500}, {width: 500, dark: true}]) {
   const page = await opened('compare', options);
   check(await page.value(marked('.timeline canvas')) > 0.02, 'timelines are drawn', options);
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+}
+
+for (const options of [{width: 1280}, {width: 500, dark: true}]) { // A recorded step beside a simulated one, twice.
+  const page = await opened('recorded', options);
+  const views = () => page.value('[...document.querySelectorAll(".timeline canvas")].map(canvas => canvas.view())');
+  check((await views()).length === 4, 'two timelines for each trace');
+  const longest = content('recorded').jobs[0].timeline.until;  // much shorter than what is simulated
+  await page.value(`document.querySelector('.timeline canvas').show(0, ${longest})`);
+  await page.value('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  check(await page.value(marked('.timeline canvas')) > 0.001, 'recorded kernels are drawn', options);
+  await page.value('document.querySelector(".timeline canvas").show(0, 1e18)');
+  check(await page.value('document.querySelectorAll("details.set")[1].open') === false, 'further traces are behind a line');
+  await page.value('document.querySelectorAll(".timeline canvas")[0].focus()');
+  await page.key('+');
+  const [recorded, simulated, other] = await views();
+  check(recorded.to - recorded.from < 0.6 * recorded.end && recorded.from === simulated.from && recorded.to === simulated.to,
+    'both sides are zoomed together', [recorded, simulated]);
+  check(other.to === other.end, 'and not those of another trace', other);
+  await page.key('0');
+  await page.key('ArrowDown');
+  await page.key('.');
+  check(/class .*pass .*launched by aten/.test(await page.value(text('#timeline-0 .readout'))), 'the keyboard hears of a kernel',
+    await page.value(text('#timeline-0 .readout')));
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+}
+
+for (const options of [{width: 1280}, {width: 500, dark: true}]) { // A replay.
+  const page = await opened('replay', options);
+  check(await page.value(marked('.timeline canvas')) > 0.02, 'what ranks do is drawn', options);
+  check(await page.value(text('.stages summary')) === 'Ranks: 2 of 2 shown', 'ranks are chosen', await page.value(text('.stages summary')));
+  check(await page.value('document.querySelectorAll(".bars .bar").length') === 3, 'a bar for each rank and for all');
   check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
 }
 

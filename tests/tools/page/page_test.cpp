@@ -72,5 +72,17 @@ TEST(html_table, escapes_texts_and_sorts_by_values) {
     EXPECT_THROW(html_table("", {{"one"}}, {{{"1"}, {"2"}}}), LogicError);
 }
 
+TEST(html_table, of_a_text_has_bars_where_it_is_told_and_the_largest_reaches_an_edge) {
+    TextTable text({"<name", "more", "rest"});
+    text.add({"a", "-2", "x"});
+    text.add({"b", "+1", "y"});
+    text.add({"sum", "-1", "z"});
+    const std::string table = html_table("", text, {{1, {-200, 100}}});
+    EXPECT_EQ(count(table, "left:0.00%;width:50.00%;background:var(--good)"), 1u);
+    EXPECT_EQ(count(table, "left:50.00%;width:25.00%;background:var(--bad)"), 1u);
+    EXPECT_EQ(count(table, "<td class=\"number\">-1</td><td></td><td class=\"number\">z</td>"), 1u);
+    EXPECT_EQ(count(table, "class=\"number\">more</th>\n<td></td>"), 1u);
+}
+
 }  // namespace
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/refusal.hpp"
@@ -76,7 +77,9 @@ TEST_P(ExportedSteps, replay_as_they_were_simulated) {
     const double step = since_start(run.timeline.end).value;
     for (const char* const format : {"chakra", "goal", "kineto"}) {
         SCOPED_TRACE(format);
-        EXPECT_NEAR(replayed_s(read_back(exported(format, run)), run) / step, 1.0, 0.01);
+        // What a stream waited for Kineto does not say; it is told from times.
+        const double within = std::string_view(format) == "kineto" ? 0.04 : 0.01;
+        EXPECT_NEAR(replayed_s(read_back(exported(format, run)), run) / step, 1.0, within);
     }
 }
 
