@@ -157,7 +157,7 @@ const timeline = (host, part, {view = timeView(part.until), name = 'Timeline'} =
     const call = lane.call && lane.call[i] >= 0 ? part.calls[lane.call[i]] : null;
     const list = [['lane', `${part.stages[lane.stage].name}, ${lane.name}`],
       ['begins', instantText(lane.begin[i], span())], ['takes', lengthText(lane.length[i], span())],
-      ['micro-batch', lane.micro?.[i]], ['layer', lane.layer[i]], ...(part.labels[lane.label[i]][2] ?? [])];
+      ['micro-batch', lane.micro?.[i]], ['layer', lane.layer?.[i]], ...(part.labels[lane.label[i]][2] ?? [])];
     if (call) list.push(['operation', call[0]], ['group', call[1] ? call[1] + ' ranks' : undefined], ['message', bytesText(call[2])]);
     if (call && call[3]) list.push(['carried by', call[3]], ['bus bandwidth', rateText(call[2] * call[4] / lane.length[i] * 1e9)]);
     if (call && lane.wait?.[i] > 0) list.push(['waited', lengthText(lane.wait[i], span())]);

@@ -78,7 +78,7 @@ const timelineDrawing = (part, {view, left, xOf, timeOf, width: widthOf, axisHei
     pen.fillStyle = readableOn(partsOf(ground), colour('ground'), colour('ink'));
     pen.font = '11px ' + getComputedStyle(document.body).fontFamily;
     const name = part.labels[lane.label[i]][0];
-    pen.fillText(/ layer$/.test(name) ? `${name} ${lane.layer[i]}` : name, start + 4, lane.y + lane.height / 2 + 0.5);
+    pen.fillText(lane.layer?.[i] >= 0 && / layer$/.test(name) ? `${name} ${lane.layer[i]}` : name, start + 4, lane.y + lane.height / 2 + 0.5);
     pen.restore();
   };
 

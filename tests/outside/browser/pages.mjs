@@ -220,6 +220,11 @@ for (const options of [{width: 1280}, {width: 500, dark: true}]) { // A replay.
   check(await page.value(marked('.timeline canvas')) > 0.02, 'what ranks do is drawn', options);
   check(await page.value(text('.stages summary')) === 'Ranks: 2 of 2 shown', 'ranks are chosen', await page.value(text('.stages summary')));
   check(await page.value('document.querySelectorAll(".bars .bar").length') === 3, 'a bar for each rank and for all');
+  await page.value('document.querySelector(".timeline canvas").focus()');
+  await page.key('ArrowDown');
+  await page.key('.');
+  check(/takes .*operation point_to_point, group 2 ranks, message 64 B/.test(await page.value(text('#timeline-0 .readout'))),
+    'the keyboard hears of a call', await page.value(text('#timeline-0 .readout')));
   check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
 }
 
