@@ -3,7 +3,7 @@
 # Everything here speaks on stderr only.
 
 program_packages=(cmake ninja-build g++ libboost-graph-dev libboost-program-options-dev nlohmann-json3-dev
-                  libfmt-dev zlib1g-dev libsqlite3-dev libeigen3-dev libyaml-cpp-dev libpugixml-dev)
+                  libfmt-dev zlib1g-dev libsqlite3-dev libceres-dev libyaml-cpp-dev libpugixml-dev)
 # Ubuntu 22.04 has no such package: there toml++ is installed from its sources.
 [[ -e /usr/local/include/toml++/toml.hpp ]] || program_packages+=(libtomlplusplus-dev)
 test_packages=("${program_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev)
@@ -34,10 +34,10 @@ missing_packages() {
 name_other_packages() {
     say "no apt-get here: nothing is installed. What the program needs is most likely called"
     cat >&2 <<'NAMES'
-    dnf     cmake ninja-build gcc-c++ boost-devel json-devel fmt-devel zlib-devel sqlite-devel eigen3-devel yaml-cpp-devel pugixml-devel tomlplusplus-devel
-    zypper  cmake ninja gcc-c++ libboost_program_options-devel libboost_graph-devel nlohmann_json-devel fmt-devel zlib-devel sqlite3-devel eigen3-devel yaml-cpp-devel pugixml-devel tomlplusplus-devel
-    pacman  cmake ninja gcc boost nlohmann-json fmt zlib sqlite eigen yaml-cpp pugixml tomlplusplus
-    conda   cmake ninja cxx-compiler libboost-devel nlohmann_json fmt zlib sqlite eigen yaml-cpp pugixml tomlplusplus
+    dnf     cmake ninja-build gcc-c++ boost-devel json-devel fmt-devel zlib-devel sqlite-devel ceres-solver-devel yaml-cpp-devel pugixml-devel tomlplusplus-devel
+    zypper  cmake ninja gcc-c++ libboost_program_options-devel libboost_graph-devel nlohmann_json-devel fmt-devel zlib-devel sqlite3-devel ceres-solver-devel yaml-cpp-devel pugixml-devel tomlplusplus-devel
+    pacman  cmake ninja gcc boost nlohmann-json fmt zlib sqlite ceres-solver yaml-cpp pugixml tomlplusplus
+    conda   cmake ninja cxx-compiler libboost-devel nlohmann_json fmt zlib sqlite ceres-solver yaml-cpp pugixml tomlplusplus
 NAMES
 }
 

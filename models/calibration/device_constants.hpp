@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/calibration/least_squares.hpp"
 #include "models/device/device.hpp"
+#include "sim/fit/least_squares.hpp"
 
 namespace weft {
 

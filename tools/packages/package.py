@@ -20,7 +20,7 @@ class Weft(CMakePackage):
     depends_on("ninja", type="build")
     depends_on("boost@1.74: +program_options+graph")
     depends_on("nlohmann-json@3.10:")
-    depends_on("eigen@3.4:")
+    depends_on("ceres-solver@2.0:")
     depends_on("fmt@8:")
     depends_on("zlib-api")
     depends_on("sqlite@3.37:")

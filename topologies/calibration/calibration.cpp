@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -11,14 +12,12 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/fit/least_squares.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "topologies/calibration/gauss_newton.hpp"
 #include "topologies/calibration/linear_model.hpp"
 
 namespace weft {
 namespace {
-
-using Index = Eigen::Index;
 
 // The algorithm and the row of the library's table that a measured call takes.
 struct Assignment {
@@ -46,27 +45,12 @@ class Calibrator {
     using Assignments = std::vector<Assignment>;
 
     Assignments assign(const Library& library);
-    // Predicted times, in seconds, of the rows that `cost` serves (all.size() of the library's costs: of all rows).
-    std::vector<double> times(const Library& library, const Assignments& assignments, std::size_t cost);
-    std::vector<double> times(const Library& library, const Assignments& assignments) {
-        return times(library, assignments, library.costs.size());
-    }
-    double loss(const std::vector<double>& times) const;  // sum of squares of relative errors of the fitted rows
-    Eigen::MatrixXd sensitivities(const Library& library, const Assignments& assignments,
-                                  const std::vector<double>& now, const std::vector<Unknown>& unknowns);
+    std::vector<double> times(const Library& library, const Assignments& assignments);  // predicted, in seconds
+    std::vector<double> relative_errors(const std::vector<double>& times) const;        // of the fitted rows
+    double loss(const Library& library, const Assignments& assignments);                // the sum of their squares
+    std::size_t rows_that_notice(const Library& library, const Assignments& assignments, const Unknown& unknown);
     std::vector<Unknown> unknowns(const Assignments& assignments);
-    // Relative errors by unknowns, counted from their least values.
-    struct Linear {
-        std::vector<Unknown> unknowns;
-        std::vector<double> least;
-        LinearFit fit;
-    };
-    Linear linearise(const Library& library, const Assignments& assignments, const std::vector<double>& now);
-    struct Range {
-        double least, most;
-    };
-    Range range_of(const Unknown& unknown) const;
-    double improve(Library& library, const Assignments& assignments, std::vector<double>& now);
+    FitParameter parameter_of(const Library& library, const Unknown& unknown) const;
     Library fit(Library library, const Assignments& assignments);
     void report(Calibration& result, const Assignments& assignments);
 
@@ -75,6 +59,13 @@ class Calibrator {
     const Library& library_;  // as it was
     const CalibrationTask& task_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<MeasuredGroup>> known_;  // by ranks and nodes
+    // What an algorithm cost a group by a row of the table, with the constants that it had when last asked.
+    struct Costed {
+        ProtocolCost protocol;
+        Seconds launch;
+        std::vector<PhaseCost> phases;
+    };
+    std::map<std::pair<MeasuredGroup*, std::pair<const Algorithm*, std::size_t>>, Costed> costed_;
     std::set<std::size_t> touched_;       // costs that any round fitted
     std::vector<MeasuredGroup*> groups_;  // of each row
 };
@@ -113,47 +104,48 @@ std::vector<Assignment> Calibrator::assign(const Library& library) {
     return assignments;
 }
 
-std::vector<double> Calibrator::times(const Library& library, const Assignments& assignments, std::size_t cost) {
-    std::map<std::pair<const MeasuredGroup*, std::pair<const Algorithm*, std::size_t>>, std::vector<PhaseCost>> known;
+std::vector<double> Calibrator::times(const Library& library, const Assignments& assignments) {
     std::vector<double> times;
     for (std::size_t i = 0; i < assignments.size(); ++i) {
         const auto& [algorithm, row] = assignments[i];
-        if (cost != library.costs.size() && cost != row) continue;
-        const auto [phases, fresh] = known.try_emplace({groups_[i], {algorithm, row}});
-        if (fresh) phases->second = groups_[i]->cost(*algorithm, library, library.costs[row]);
-        times.push_back((task_.blocking + time_of(phases->second, task_.rows[i].measured.size)).value);
+        const ProtocolCost& protocol = library.costs[row];
+        Costed& known = costed_[{groups_[i], {algorithm, row}}];
+        if (known.phases.empty() || known.protocol != protocol || known.launch != library.launch) {
+            known = {protocol, library.launch, groups_[i]->cost(*algorithm, library, protocol)};
+        }
+        times.push_back((task_.blocking + time_of(known.phases, task_.rows[i].measured.size)).value);
     }
     return times;
 }
 
-double Calibrator::loss(const std::vector<double>& times) const {
-    double sum = 0.0;
+std::vector<double> Calibrator::relative_errors(const std::vector<double>& times) const {
+    std::vector<double> errors;
     for (std::size_t i = 0; i < times.size(); ++i) {
-        if (!task_.rows[i].is_held) sum += std::pow(times[i] / measured(i) - 1.0, 2);
+        if (!task_.rows[i].is_held) errors.push_back(times[i] / measured(i) - 1.0);
     }
+    return errors;
+}
+
+double Calibrator::loss(const Library& library, const Assignments& assignments) {
+    double sum = 0.0;
+    for (const double error : relative_errors(times(library, assignments))) sum += error * error;
     return sum;
 }
 
-// Derivatives of the times of all rows; by forward differences, which are exact where the model is linear.
-Eigen::MatrixXd Calibrator::sensitivities(const Library& library, const Assignments& assignments,
-                                          const std::vector<double>& now, const std::vector<Unknown>& unknowns) {
+// By a forward difference, which is exact where the model is linear.
+std::size_t Calibrator::rows_that_notice(const Library& library, const Assignments& assignments,
+                                         const Unknown& unknown) {
     constexpr double share = 1e-4;
-    const double least_step = 1e-10;  // seconds, of a constant that is 0 now
-    Eigen::MatrixXd slopes = Eigen::MatrixXd::Zero(static_cast<Index>(now.size()), static_cast<Index>(unknowns.size()));
-    for (std::size_t k = 0; k < unknowns.size(); ++k) {
-        const Unknown& unknown = unknowns[k];
-        const double value = value_of(library, unknown);
-        const double step = value > 0.0 ? share * value : least_step;
-        Library moved = library;
-        set_value(moved, unknown, value + step);
-        const std::vector<double> then = times(moved, assignments, unknown.cost);
-        std::size_t next = 0;
-        for (std::size_t i = 0; i < now.size(); ++i) {
-            if (unknown.cost != library.costs.size() && unknown.cost != assignments[i].cost) continue;
-            slopes(static_cast<Index>(i), static_cast<Index>(k)) = (then[next++] - now[i]) / step;
-        }
+    const double value = value_of(library, unknown), notable = notable_value(library, unknown);
+    Library moved = library;
+    set_value(moved, unknown, value + share * notable);
+    const std::vector<double> now = times(library, assignments), then = times(moved, assignments);
+    std::size_t rows = 0;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        const bool notices = std::abs(then[i] - now[i]) >= share * noticeable * measured(i);
+        rows += notices && !task_.rows[i].is_held ? 1 : 0;
     }
-    return slopes;
+    return rows;
 }
 
 std::vector<Unknown> Calibrator::unknowns(const Assignments& assignments) {
@@ -165,83 +157,36 @@ std::vector<Unknown> Calibrator::unknowns(const Assignments& assignments) {
     return unknowns_of(library_, {costs.begin(), costs.end()}, task_.constants);
 }
 
-// The values that an unknown may take.
-Calibrator::Range Calibrator::range_of(const Unknown& unknown) const {
-    const double value = value_of(library_, unknown);
-    if (value == 0.0) return {unknown.least(), std::numeric_limits<double>::infinity()};
-    return {std::max(unknown.least(), value / task_.most_change), value * task_.most_change};
+FitParameter Calibrator::parameter_of(const Library& library, const Unknown& unknown) const {
+    const double before = value_of(library_, unknown), least = std::max(unknown.least(), before / task_.most_change),
+                 most = before > 0.0 ? before * task_.most_change : std::numeric_limits<double>::infinity();
+    return {.start = std::clamp(value_of(library, unknown), least, most),
+            .least = least,
+            .most = most,
+            .scale = notable_value(library, unknown)};
 }
 
-// What the fitted rows say of the unknowns that they can notice.
-Calibrator::Linear Calibrator::linearise(const Library& library, const Assignments& assignments,
-                                         const std::vector<double>& now) {
-    const std::vector<Unknown> all = unknowns(assignments);
-    if (all.empty()) return {};
-    Eigen::MatrixXd relative = sensitivities(library, assignments, now, all);
-    Eigen::VectorXd residual = Eigen::VectorXd::Zero(relative.rows());
-    for (Index i = 0; i < relative.rows(); ++i) {
-        const auto row = static_cast<std::size_t>(i);
-        const double weight = task_.rows[row].is_held ? 0.0 : 1.0 / measured(row);
-        relative.row(i) *= weight;
-        residual(i) = weight * (measured(row) - now[row]);
-    }
-    std::vector<Index> columns;
-    Linear linear;
-    for (std::size_t k = 0; k < all.size(); ++k) {
-        const double most = relative.col(static_cast<Index>(k)).lpNorm<Eigen::Infinity>();
-        if (most * notable_value(library, all[k]) < noticeable) continue;
-        columns.push_back(static_cast<Index>(k));
-        linear.unknowns.push_back(all[k]);
-        linear.least.push_back(range_of(all[k]).least);
-    }
-    const auto count = static_cast<Index>(columns.size());
-    linear.fit = {.slopes = Eigen::MatrixXd(relative.rows(), count),
-                  .residual = std::move(residual),
-                  .now = Eigen::VectorXd(count),
-                  .room = Eigen::VectorXd(count)};
-    for (Index k = 0; k < count; ++k) {
-        const Unknown& unknown = linear.unknowns[static_cast<std::size_t>(k)];
-        const Range range = range_of(unknown);
-        linear.fit.slopes.col(k) = relative.col(columns[static_cast<std::size_t>(k)]);
-        linear.fit.now(k) = std::max(value_of(library, unknown) - range.least, 0.0);
-        linear.fit.room(k) = range.most - range.least;
-    }
-    return linear;
-}
-
-// Goes the Gauss-Newton step, or the largest 2^-n of it that helps. Returns by how much the constant that changed most
-// did, relative to its value; 0 if nothing helps.
-double Calibrator::improve(Library& library, const Assignments& assignments, std::vector<double>& now) {
-    constexpr int most_halvings = 12;
-    constexpr double smallest = 1e-12;  // seconds (or s/B): far below any that is not 0
-    const Linear linear = linearise(library, assignments, now);
-    if (linear.unknowns.empty()) return 0.0;
-    const Eigen::VectorXd direction = best_fit(linear.fit) - linear.fit.now;
-    for (int halving = 0; halving < most_halvings; ++halving) {
-        Library tried = library;
-        double moved = 0.0;
-        for (Index k = 0; k < direction.size(); ++k) {
-            const auto unknown = static_cast<std::size_t>(k);
-            const double value = linear.least[unknown] + linear.fit.now(k) + std::ldexp(direction(k), -halving);
-            const double old = value_of(library, linear.unknowns[unknown]);
-            moved = std::max(moved, std::abs(value - old) / std::max(value, smallest));
-            set_value(tried, linear.unknowns[unknown], value);
-        }
-        std::vector<double> then = times(tried, assignments);
-        if (!(loss(then) < loss(now))) continue;
-        library = std::move(tried);
-        now = std::move(then);
-        return moved;
-    }
-    return 0.0;
-}
-
+// Of the unknowns that the fitted rows can notice; what these are changes with the constants.
 Library Calibrator::fit(Library library, const Assignments& assignments) {
-    constexpr int most_steps = 100;
-    constexpr double small_enough = 1e-11;
-    std::vector<double> now = times(library, assignments);
-    for (int step = 0; step < most_steps; ++step) {
-        if (improve(library, assignments, now) < small_enough) break;
+    constexpr int most_fits = 20;
+    const std::vector<Unknown> all = unknowns(assignments);
+    std::vector<Unknown> noticed, before;
+    for (int i = 0; i < most_fits; ++i, before = std::move(noticed)) {
+        noticed.clear();
+        std::ranges::copy_if(all, std::back_inserter(noticed),
+                             [&](const Unknown& u) { return rows_that_notice(library, assignments, u) > 0; });
+        if (noticed == before) break;
+        std::vector<FitParameter> parameters;
+        for (const Unknown& unknown : noticed) parameters.push_back(parameter_of(library, unknown));
+        const auto with = [&](std::span<const double> values) {
+            Library changed = library;
+            for (std::size_t k = 0; k < noticed.size(); ++k) set_value(changed, noticed[k], values[k]);
+            return changed;
+        };
+        const auto errors = [&](std::span<const double> values) {
+            return relative_errors(times(with(values), assignments));
+        };
+        library = with(fit_least_squares(parameters, errors, Alike::shared).values);
     }
     return library;
 }
@@ -257,18 +202,12 @@ void Calibrator::report(Calibration& result, const Assignments& assignments) {
                                 .protocol = cost.protocol});
     }
     const std::vector<Unknown> all = unknowns_of(library_, {touched_.begin(), touched_.end()}, task_.constants);
-    const Eigen::MatrixXd slopes = sensitivities(result.library, assignments, after, all);
-    for (std::size_t k = 0; k < all.size(); ++k) {
-        FittedConstant constant{.name = all[k].name,
-                                .cost = all[k].cost,
-                                .before = stated(all[k], value_of(library_, all[k])),
-                                .after = stated(all[k], value_of(result.library, all[k]))};
-        for (std::size_t i = 0; i < after.size(); ++i) {
-            const double share = std::abs(slopes(static_cast<Index>(i), static_cast<Index>(k))) *
-                                 notable_value(result.library, all[k]) / measured(i);
-            constant.rows += !task_.rows[i].is_held && share >= noticeable ? 1 : 0;
-        }
-        result.constants.push_back(constant);
+    for (const Unknown& unknown : all) {
+        result.constants.push_back({.name = unknown.name,
+                                    .cost = unknown.cost,
+                                    .before = stated(unknown, value_of(library_, unknown)),
+                                    .after = stated(unknown, value_of(result.library, unknown)),
+                                    .rows = rows_that_notice(result.library, assignments, unknown)});
     }
 }
 
@@ -278,12 +217,12 @@ Calibration Calibrator::run() {
     Calibration result{.library = library_, .constants = {}, .times = {}};
     Library library = library_;
     Assignments assignments = assign(library);
-    double least = loss(times(library, assignments));
+    double least = loss(library, assignments);
     while (result.rounds < most_rounds) {
         ++result.rounds;
         library = fit(std::move(library), assignments);
         Assignments chosen = assign(library);
-        const double now = loss(times(library, chosen));
+        const double now = loss(library, chosen);
         if (now < least) {
             least = now;
             result.library = library;

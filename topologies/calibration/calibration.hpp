@@ -1,12 +1,8 @@
 // Fits the constants of a communication library to measured times.
 //
-// With every call assigned to the algorithm and protocol that runs it, time is linear in the launch, the steps and the
-// inverse efficiencies and rates, as long as the same messages and links are the slowest:
-//   time = launch + hops in node x step in node + hops across x step across + link latencies + bytes / (efficiency
-//   rate)
-// Where they are not, or latency hides behind bytes (overlap > 1), it is linearised at the last constants. So each
-// round is a Gauss-Newton step by non-negative least squares on relative errors, halved until it helps; then calls are
-// assigned anew by the library's own choice, until nothing changes.
+// Every call is assigned to the algorithm and protocol that runs it; launch, steps and inverse efficiencies and rates,
+// in which time is nearly linear, are fitted by least squares on relative errors; then calls are assigned anew by the
+// library's own choice, until nothing changes.
 #pragma once
 
 #include <cstdint>

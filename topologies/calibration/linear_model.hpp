@@ -20,6 +20,7 @@ struct Unknown {
     Constant kind{};
     std::size_t cost = 0;  // index in Library::costs; costs.size() for the library's own
 
+    bool operator==(const Unknown&) const = default;
     double least() const { return kind == Constant::efficiency ? 1.0 : 0.0; }  // an efficiency is at most 1
 };
 

@@ -10,7 +10,7 @@ import types
 root = pathlib.Path(sys.argv[1])
 packages = root / "tools" / "packages"
 spack_names = {
-    "Boost": "boost", "nlohmann_json": "nlohmann-json", "Eigen3": "eigen", "fmt": "fmt", "ZLIB": "zlib-api",
+    "Boost": "boost", "nlohmann_json": "nlohmann-json", "Ceres": "ceres-solver", "fmt": "fmt", "ZLIB": "zlib-api",
     "SQLite3": "sqlite", "yaml-cpp": "yaml-cpp", "pugixml": "pugixml", "tomlplusplus": "tomlplusplus", "MPI": "mpi",
     "Python3": "python", "pybind11": "py-pybind11",
 }

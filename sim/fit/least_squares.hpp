@@ -1,6 +1,6 @@
 // Least squares of a function that is known only by its values: Levenberg and Marquardt's method (Marquardt 1963,
-// doi:10.1137/0111030) between bounds, with a Jacobian by differences. Parameters that the residuals do not determine
-// are found out and left as they were.
+// doi:10.1137/0111030) between bounds, as Ceres has it, with a Jacobian by differences. Parameters that the residuals
+// do not determine are found out and left as they were.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace weft {
 
 struct FitParameter {
     double start = 0;
-    double least = 0, most = 0;
-    double scale = 1;  // a change of it that matters; above 0
+    double least = 0, most = 0;  // may be infinite
+    double scale = 1;            // a change of it that matters; above 0
 };
 
 enum class Determination : std::uint8_t {
@@ -37,8 +37,12 @@ struct Fit {
 
 using Residuals = std::function<std::vector<double>(std::span<const double> values)>;
 
+// What becomes of parameters that are not told apart from others: they stay, or all change, in scales by as much.
+enum class Alike : std::uint8_t { left_alone, shared };
+
 // `residuals` returns the same number for any values within bounds, all finite: LogicError otherwise, or if a start is
 // out of its bounds.
-Fit fit_least_squares(std::span<const FitParameter> parameters, const Residuals& residuals);
+Fit fit_least_squares(std::span<const FitParameter> parameters, const Residuals& residuals,
+                      Alike alike = Alike::left_alone);
 
 }  // namespace weft

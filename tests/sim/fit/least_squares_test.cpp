@@ -1,4 +1,4 @@
-#include "models/calibration/least_squares.hpp"
+#include "sim/fit/least_squares.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "sim/base/check.hpp"
 
@@ -64,9 +65,45 @@ TEST(least_squares, stays_within_bounds_and_says_so) {
         return std::vector<double>{p[0] - 3, p[1] - 2, p[1] - 2};
     });
     EXPECT_EQ(fit.values[0], 2.5);
-    EXPECT_NEAR(fit.values[1], 2.0, 1e-9);
+    EXPECT_NEAR(fit.values[1], 2.0, 1e-7);
     EXPECT_THAT(fit.determinations, ElementsAre(Determination::at_limit, Determination::determined));
     EXPECT_EQ(fit.deviations[0], 0.0);
+}
+
+// At the best point of any straight lines no parameter can go on: the sum is level, or would fall beyond its bound.
+RC_GTEST_PROP(least_squares, is_level_but_for_what_bounds_keep, ()) {
+    const auto n = *rc::gen::inRange<std::size_t>(1, 5), rows = n + *rc::gen::inRange<std::size_t>(1, 6);
+    const auto number = [] { return *rc::gen::inRange(-100, 101) * 0.01; };
+    std::vector<std::vector<double>> slopes(rows);
+    std::vector<double> measured;
+    for (std::vector<double>& row : slopes) {
+        for (std::size_t i = 0; i < n; ++i) row.push_back(number());
+        measured.push_back(3 * number());
+    }
+    const auto residuals = [&](std::span<const double> p) {
+        std::vector<double> r;
+        for (std::size_t k = 0; k < rows; ++k) {
+            r.push_back(std::inner_product(p.begin(), p.end(), slopes[k].begin(), -measured[k]));
+        }
+        return r;
+    };
+    const std::vector<FitParameter> parameters(n, {.start = *rc::gen::inRange(0, 3) * 0.5, .least = 0, .most = 1});
+    const Fit fit = fit_least_squares(parameters, residuals, Alike::shared);
+    const std::vector<double> r = residuals(fit.values);
+    for (std::size_t i = 0; i < n; ++i) {
+        double slope = 0;
+        for (std::size_t k = 0; k < rows; ++k) slope += slopes[k][i] * r[k];
+        if (fit.values[i] > 0.0) RC_ASSERT(slope < 0.01);
+        if (fit.values[i] < 1.0) RC_ASSERT(slope > -0.01);
+    }
+}
+
+TEST(least_squares, those_not_told_apart_share_what_is_asked_of_them) {
+    const auto sum = [](std::span<const double> p) { return std::vector<double>{p[0] + p[1] - 3, 2 * p[2] - 1}; };
+    const Fit fit = fit_least_squares(std::vector(3, anything), sum, Alike::shared);
+    EXPECT_NEAR(fit.values[0], 1.5, 1e-6);
+    EXPECT_NEAR(fit.values[1], 1.5, 1e-6);
+    EXPECT_NEAR(fit.values[2], 0.5, 1e-6);
 }
 
 TEST(least_squares, leaves_alone_what_the_residuals_do_not_determine) {
