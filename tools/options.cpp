@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/base/check.hpp"
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 
 namespace weft {

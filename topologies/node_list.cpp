@@ -1,5 +1,4 @@
-#include "sim/base/parse_as.hpp"
-#include "sim/base/parts.hpp"
+#include "sim/base/texts.hpp"
 #include "topologies/placement.hpp"
 
 #include <fmt/format.h>

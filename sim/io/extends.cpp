@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/document_state.hpp"
 #include "sim/io/shipped.hpp"

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/values.hpp"
 
 namespace weft {

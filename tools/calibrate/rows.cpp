@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <span>
 
-#include "sim/base/parts.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/files.hpp"
 #include "tools/calibrate/copies.hpp"

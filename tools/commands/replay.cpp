@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"

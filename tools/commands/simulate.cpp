@@ -12,8 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/base/parse_as.hpp"
-#include "sim/base/parts.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"

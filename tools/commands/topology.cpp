@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
 #include "tools/output/topology_facts.hpp"

@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "sim/base/parts.hpp"
+#include "sim/base/texts.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/text.hpp"
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "workloads/formats/shell/words.hpp"
 
 namespace weft {
