@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <utility>
-#include <vector>
 
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "sim/base/check.hpp"
 #include "sim/base/texts.hpp"

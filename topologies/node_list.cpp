@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <utility>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -11,7 +10,6 @@
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/document_state.hpp"
-#include "sim/io/shipped.hpp"
 
 namespace weft {
 namespace {

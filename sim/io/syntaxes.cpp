@@ -11,9 +11,7 @@
 #include <optional>
 #include <pugixml.hpp>
 #include <sstream>
-#include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 

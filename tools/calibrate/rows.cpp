@@ -12,7 +12,6 @@
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/files.hpp"
 #include "tools/calibrate/copies.hpp"
-#include "tools/calibrate/device_fit.hpp"
 #include "tools/calibrate/trace_rows.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/options.hpp"

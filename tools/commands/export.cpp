@@ -1,8 +1,6 @@
 // `weft export JOB|MACHINE --format F`: what launches a job, or describes a machine, elsewhere.
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"

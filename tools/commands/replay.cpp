@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 #include "sim/base/texts.hpp"

@@ -1,7 +1,6 @@
 // `weft topology MACHINE`: what a machine is made of, and how its parts reach one another.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <string>
 
 #include "sim/base/texts.hpp"

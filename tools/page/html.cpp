@@ -1,10 +1,7 @@
 #include "tools/page/html.hpp"
 
-#include <algorithm>
-
 #include "sim/base/check.hpp"
 #include "sim/io/embedded.hpp"
-#include "tools/output/svg_text.hpp"
 #include "tools/version.hpp"
 
 namespace weft {

@@ -1,6 +1,5 @@
 #include "workloads/formats/shell/condition.hpp"
 
-#include <string_view>
 #include <vector>
 
 #include "sim/base/texts.hpp"
