@@ -7,11 +7,8 @@
 #include <array>
 #include <filesystem>
 #include <set>
-#include <utility>
-#include <vector>
 
-#include "sim/base/parse_as.hpp"
-#include "sim/base/parts.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdio>
 #include <exception>
-#include <thread>
 
 namespace weft {
 

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "sim/io/diagnostics.hpp"
 #include "sim/io/units.hpp"
 #include "tools/options.hpp"
 #include "tools/output/figures.hpp"

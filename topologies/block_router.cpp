@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/container/small_vector.hpp>
-#include <utility>
-#include <vector>
 
 namespace weft {
 

@@ -4,8 +4,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <utility>
 
 #include "topologies/occupancy.hpp"
 

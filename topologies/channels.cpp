@@ -1,7 +1,6 @@
 #include "topologies/channels.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <limits>
 #include <map>

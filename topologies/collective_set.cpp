@@ -1,7 +1,6 @@
 #include "topologies/collective_set.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 

@@ -4,10 +4,9 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "sim/base/check.hpp"
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 
 namespace weft {

@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "sim/base/parse_as.hpp"
-#include "sim/base/parts.hpp"
+#include "sim/base/texts.hpp"
 
 namespace weft {
 namespace {

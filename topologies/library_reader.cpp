@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "sim/io/diagnostics.hpp"
-#include "sim/io/document.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 

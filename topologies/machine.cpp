@@ -2,17 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <span>
 #include <utility>
 
-#include "sim/io/document.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "topologies/block_router.hpp"
 #include "topologies/blocks/block.hpp"
-#include "topologies/fabric.hpp"
 #include "topologies/library_reader.hpp"
 #include "topologies/wrapped_network.hpp"
 

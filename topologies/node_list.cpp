@@ -1,10 +1,8 @@
-#include "sim/base/parse_as.hpp"
-#include "sim/base/parts.hpp"
+#include "sim/base/texts.hpp"
 #include "topologies/placement.hpp"
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <utility>

@@ -1,10 +1,7 @@
 #include "topologies/node_routes.hpp"
 
-#include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
-#include <limits>
-#include <tuple>
 
 namespace weft {
 namespace {

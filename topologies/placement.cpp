@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/base/hash.hpp"
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/files.hpp"
 

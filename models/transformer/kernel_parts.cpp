@@ -1,6 +1,5 @@
 #include "models/transformer/kernel_parts.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "models/transformer/token_spread.hpp"

@@ -1,7 +1,5 @@
 #include "models/transformer/prediction.hpp"
 
-#include <numeric>
-
 #include "models/transformer/kernel_parts.hpp"
 #include "sim/base/check.hpp"
 

@@ -1,9 +1,6 @@
 #include "sim/cost/cost.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <limits>
 #include <string>
 #include <utility>
 

@@ -1,8 +1,5 @@
 #include "sim/cost/link_loads.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace weft {
 
 void LinkLoads::add(const LinkLoads& other) {

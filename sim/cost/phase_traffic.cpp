@@ -1,16 +1,12 @@
 #include "sim/cost/phase_traffic.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "sim/base/check.hpp"
-#include "sim/collective/algorithm.hpp"
 #include "sim/cost/cost.hpp"
 
 namespace weft {

@@ -1,9 +1,5 @@
 #include "sim/engine/breakdown.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
 #include "sim/base/check.hpp"
 #include "sim/engine/class_breakdown.hpp"
 

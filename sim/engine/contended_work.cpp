@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "sim/engine/ticks.hpp"
 
 namespace weft {
 

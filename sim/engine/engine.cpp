@@ -4,12 +4,10 @@
 #include <cstddef>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "sim/engine/run.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/network/traffic_recorder.hpp"
-#include "sim/program/program.hpp"
 
 namespace weft {
 namespace {

@@ -1,7 +1,5 @@
 #include "sim/engine/engine_state.hpp"
 
-#include <cstdint>
-
 #include "sim/base/check.hpp"
 #include "sim/engine/engine.hpp"
 

@@ -1,9 +1,5 @@
 #include "sim/engine/exchanges.hpp"
 
-#include <span>
-
-#include "sim/engine/ticks.hpp"
-
 namespace weft {
 
 ExchangeSteps::ExchangeSteps(const Program& program, LegTime leg_time) {

@@ -1,7 +1,6 @@
 #include "sim/engine/unfold.hpp"
 
 #include <limits>
-#include <span>
 #include <utility>
 #include <vector>
 

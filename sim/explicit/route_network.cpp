@@ -1,9 +1,6 @@
 #include "sim/explicit/route_network.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <utility>
 
 #include "sim/base/check.hpp"
 

@@ -1,10 +1,8 @@
 #include "sim/io/document.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "sim/io/diagnostics.hpp"
 #include "sim/io/document_state.hpp"
 #include "sim/io/files.hpp"
 #include "sim/io/reading_record.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <utility>
 
 #include "sim/base/check.hpp"
 #include "sim/io/values.hpp"

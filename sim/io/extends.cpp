@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/document_state.hpp"
-#include "sim/io/shipped.hpp"
 
 namespace weft {
 namespace {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/base/texts.hpp"
 
 namespace weft {
 namespace {
@@ -18,8 +18,6 @@ bool is_file(const std::filesystem::path& path) {
 }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The words of a name in small letters, without its owner.
 std::vector<std::string> words_of(std::string_view name) {

@@ -11,13 +11,11 @@
 #include <optional>
 #include <pugixml.hpp>
 #include <sstream>
-#include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/values.hpp"
 
 namespace weft {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "sim/io/diagnostics.hpp"
 
 namespace weft {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
-#include <utility>
 
 #include "sim/base/hash.hpp"
 

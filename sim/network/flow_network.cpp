@@ -1,10 +1,8 @@
 #include "sim/network/flow_network.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "sim/base/check.hpp"
 #include "sim/network/constraints.hpp"
 
 namespace weft {

@@ -1,6 +1,5 @@
 #include "sim/network/link_patterns.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "sim/base/check.hpp"

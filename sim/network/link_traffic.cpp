@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "sim/base/check.hpp"
 

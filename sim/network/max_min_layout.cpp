@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "sim/base/check.hpp"
 #include "sim/network/max_min.hpp"
 
 namespace weft {

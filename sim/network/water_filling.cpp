@@ -1,6 +1,5 @@
 #include "sim/network/water_filling.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

@@ -7,7 +7,6 @@
 
 #include "sim/base/check.hpp"
 #include "sim/base/hash.hpp"
-#include "sim/program/program.hpp"
 
 namespace weft {
 namespace {

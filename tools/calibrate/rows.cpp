@@ -8,11 +8,10 @@
 #include <filesystem>
 #include <span>
 
-#include "sim/base/parts.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/files.hpp"
 #include "tools/calibrate/copies.hpp"
-#include "tools/calibrate/device_fit.hpp"
 #include "tools/calibrate/trace_rows.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/options.hpp"

@@ -7,8 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "sim/base/parse_as.hpp"
-#include "sim/base/parts.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/options.hpp"
 #include "tools/parallel.hpp"

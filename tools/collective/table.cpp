@@ -8,7 +8,6 @@
 
 #include "sim/base/check.hpp"
 #include "sim/explicit/explicit_run.hpp"
-#include "tools/collective/request.hpp"
 #include "tools/command.hpp"
 #include "tools/parallel.hpp"
 

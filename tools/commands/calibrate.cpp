@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "sim/base/parts.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
 #include "tools/calibrate/copies.hpp"
 #include "tools/calibrate/rows.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "tools/command.hpp"
 #include "tools/manual/completions.hpp"

@@ -1,8 +1,6 @@
 // `weft explain JOB`: why a step takes as long as it does, and what would change it.
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/explain/job_explanation.hpp"

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"

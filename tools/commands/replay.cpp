@@ -4,10 +4,9 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/command.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "tools/command.hpp"
 #include "tools/schema/reference.hpp"

@@ -1,10 +1,9 @@
 // `weft topology MACHINE`: what a machine is made of, and how its parts reach one another.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <string>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
 #include "tools/output/topology_facts.hpp"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/files.hpp"

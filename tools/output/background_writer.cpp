@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include "sim/base/check.hpp"

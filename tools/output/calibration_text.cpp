@@ -11,7 +11,6 @@
 #include "tools/output/collective_text.hpp"
 #include "tools/output/columns.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/output/validation_text.hpp"
 
 namespace weft {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <utility>
 
 #include "tools/output/chart_axis.hpp"
 #include "tools/output/chart_frame.hpp"

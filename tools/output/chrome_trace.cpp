@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <vector>
 
 #include "sim/base/check.hpp"
 #include "tools/output/background_writer.hpp"

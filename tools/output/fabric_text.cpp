@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/output/columns.hpp"
-#include "topologies/fabric.hpp"
 
 namespace weft {
 

@@ -11,7 +11,6 @@
 #include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/report_text.hpp"
-#include "tools/output/result_table.hpp"
 
 namespace weft {
 namespace {

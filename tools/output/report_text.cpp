@@ -7,7 +7,6 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/result_table.hpp"
 
 namespace weft {
 namespace {

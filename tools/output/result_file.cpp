@@ -11,7 +11,6 @@
 #include <type_traits>
 
 #include "sim/io/files.hpp"
-#include "tools/output/result_table.hpp"
 #include "tools/version.hpp"
 
 namespace weft {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <utility>
 
 #include "tools/output/chart_axis.hpp"
 #include "tools/output/svg_text.hpp"

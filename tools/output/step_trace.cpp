@@ -11,7 +11,6 @@
 #include "sim/io/files.hpp"
 #include "tools/output/chrome_trace.hpp"
 #include "tools/output/timeline_svg.hpp"
-#include "workloads/report/simulation.hpp"
 
 namespace weft {
 namespace {

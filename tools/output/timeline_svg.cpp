@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
 #include <string_view>
-#include <vector>
 
 #include "tools/output/svg_text.hpp"
 

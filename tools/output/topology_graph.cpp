@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/graphml.hpp>

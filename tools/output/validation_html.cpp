@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <iterator>
 #include <map>
-#include <utility>
 
 #include "tools/output/chart.hpp"
 #include "tools/output/figures.hpp"

@@ -13,7 +13,6 @@
 #include "sim/base/check.hpp"
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/result_table.hpp"
 
 namespace weft {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "sim/base/check.hpp"
 #include "sim/io/embedded.hpp"
-#include "tools/output/svg_text.hpp"
 #include "tools/version.hpp"
 
 namespace weft {

@@ -7,7 +7,6 @@
 
 #include "models/device/device.hpp"
 #include "models/transformer/transformer.hpp"
-#include "sim/io/document.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"

@@ -7,8 +7,6 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <string_view>
-#include <utility>
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/extends.hpp"
@@ -17,7 +15,6 @@
 #include "topologies/machine.hpp"
 #include "workloads/folding/folding.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/job/job.hpp"
 
 namespace weft {
 namespace {

@@ -13,8 +13,6 @@
 #include <string>
 #include <utility>
 
-#include "tools/serve/site.hpp"
-
 namespace weft {
 namespace {
 

@@ -9,7 +9,6 @@
 #include <functional>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <stdexcept>
 
 #include "sim/base/check.hpp"
@@ -24,8 +23,6 @@
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
 #include "tools/refusals.hpp"
-#include "tools/serve/form_choices.hpp"
-#include "tools/serve/requested_job.hpp"
 
 namespace weft {
 namespace {

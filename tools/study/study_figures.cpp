@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <string_view>
 
 #include "sim/base/check.hpp"
 #include "sim/io/embedded.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/sweep/grid.hpp"
 
@@ -35,7 +35,6 @@ constexpr std::array<std::string_view, 18> signs{"<=", ">=", "==", "!=", "&&", "
                                                  "!",  "+",  "-",  "*",  "/",  "%",  "(", ")", ","};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '@'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_of_name(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '[' || c == ']'; }
 
 // Where the number that begins at `at` ends: digits with a point and an exponent.

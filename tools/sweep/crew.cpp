@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
-#include <utility>
 
 namespace weft {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/document.hpp"
 #include "sim/io/files.hpp"
 #include "tools/digest.hpp"

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "sim/base/texts.hpp"
+
 namespace weft {
 namespace {
 
@@ -23,12 +25,6 @@ std::size_t end_of_text(std::string_view text, std::size_t begin) {
         }
     }
     throw std::invalid_argument(fmt::format("the \" before \"{}\" is not closed", text.substr(begin + 1)));
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
 }
 
 constexpr int most_places = 9;           // behind the decimal point

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "sim/base/hash.hpp"
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/units.hpp"
 #include "topologies/measurements/lines.hpp"
@@ -72,11 +72,6 @@ std::uint64_t number_after_colon(std::string_view pattern, std::string_view text
 }
 
 constexpr double largest = 9007199254740992.0;  // 2^53: beyond, doubles are no longer all whole bytes
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t");
-    return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 // A number of bytes or as "64 KiB", from 0.
 std::optional<Bytes> bytes_of(std::string_view text) {

@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "sim/base/check.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/parallel.hpp"
-#include "workloads/report/report.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {

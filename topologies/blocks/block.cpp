@@ -2,12 +2,9 @@
 #include "topologies/blocks/block.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/connected_components.hpp>
 #include <limits>
-
-#include "sim/io/document.hpp"
 
 namespace weft {
 

@@ -1,6 +1,5 @@
 #include "topologies/blocks/dragonfly_wires.hpp"
 
-#include <algorithm>
 #include <span>
 
 namespace weft::blocks {

@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <boost/container/small_vector.hpp>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "topologies/blocks/block.hpp"
 #include "topologies/blocks/networks.hpp"
 
 namespace weft::blocks {

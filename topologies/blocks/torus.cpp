@@ -26,7 +26,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "topologies/blocks/block.hpp"
 #include "topologies/blocks/networks.hpp"

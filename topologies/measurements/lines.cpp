@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 
 namespace weft {
 namespace {
@@ -80,16 +79,6 @@ void TableErrors::fail(int line, std::string message) {
     throw ConfigError(errors_);
 }
 
-namespace {
-
-std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
-    return text;
-}
-
-}  // namespace
-
 std::optional<CsvRow> read_csv_row(const TableLine& line) {
     CsvRow row{.line = line.number, .cells = {""}, .places = {1}};
     bool quoted = false;
@@ -123,7 +112,7 @@ CsvTable read_csv_table(const TableText& text, TableErrors& errors) {
             errors.add(line.number, "a quotation mark is open at the end of the line");
         } else if (&line == &text.lines.front()) {
             for (std::string& name : row->cells) {
-                name = lower(std::move(name));
+                name = lower_case(name);
                 if (!name.empty() && table.find(name)) {
                     errors.add(line.number, fmt::format("two columns are called \"{}\"", excerpt(name)));
                 }

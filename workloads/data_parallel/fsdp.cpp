@@ -5,7 +5,6 @@
 //
 // The host runs ahead of the device, so a gather does not wait for the computation before it. The rate limiter makes
 // it wait until an earlier unit has been freed once two frees are pending (_FreeEventQueue).
-#include <algorithm>
 #include <deque>
 
 #include "workloads/data_parallel/data_parallel.hpp"

@@ -13,7 +13,6 @@
 //
 // Stages of a pipeline (torch/distributed/pipelining/stage.py, backward_maybe_with_nosync) neither reduce gradients nor
 // shard parameters again in backward passes; after the last one they reduce all units of the part in order.
-#include <algorithm>
 
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/fsdp_policy.hpp"

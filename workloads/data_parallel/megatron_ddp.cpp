@@ -4,7 +4,6 @@
 // step, or beside the next forward pass: each gather starts when the module that waited for the one before it begins
 // (core/optimizer/distrib_optimizer.py).
 #include <algorithm>
-#include <optional>
 
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"

@@ -1,7 +1,6 @@
 #include "workloads/data_parallel/stage_tensors.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
 

@@ -6,8 +6,6 @@
 // under no_sync.
 //
 // Assumption: within a module gradients become ready in reverse registration order.
-#include <algorithm>
-#include <limits>
 
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"

@@ -6,8 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "workloads/data_parallel/deepspeed_calls.hpp"
-
 namespace weft {
 
 double padded_elements(const ShardingInput& input, const StageTensor& tensor) {

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "sim/base/check.hpp"
 #include "sim/engine/ticks.hpp"
-#include "workloads/plan/plan.hpp"
 #include "workloads/stage/stage_script.hpp"
 #include "workloads/step/lanes.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "sim/base/check.hpp"
 #include "topologies/measurements/measurement.hpp"
-#include "workloads/plan/plan.hpp"
 #include "workloads/plan/update.hpp"
 #include "workloads/recorded/simulated_work.hpp"
 #include "workloads/stage/stage_script.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 
 #include "topologies/machine.hpp"
 #include "workloads/exports/export.hpp"

@@ -8,7 +8,6 @@
 #include <bit>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "sim/base/palette.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <utility>
 
 #include "models/transformer/transformer.hpp"
 #include "sim/io/embedded.hpp"

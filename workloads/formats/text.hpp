@@ -2,14 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 
 namespace weft {
 
@@ -18,18 +17,6 @@ inline bool contains(std::string_view text, std::string_view part) { return text
 inline bool is_json_object(std::string_view text) {
     const std::size_t begin = text.find_first_not_of(" \t\r\n");
     return begin != text.npos && text[begin] == '{';
-}
-
-inline std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return lower;
-}
-
-inline std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view blanks = " \t\r";
-    const std::size_t begin = std::min(text.find_first_not_of(blanks), text.size());
-    return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);  // npos + 1 is 0
 }
 
 // Calls `take` with every line and its number from 1, until it returns false.

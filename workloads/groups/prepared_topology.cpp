@@ -1,7 +1,6 @@
 #include "workloads/groups/prepared_topology.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace weft {
 

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
-#include <string>
 
 #include "sim/base/hash.hpp"
 #include "sim/io/document.hpp"

@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/texts.hpp"
 #include "workloads/keys/bind.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
@@ -16,13 +17,7 @@ bool may_be_left_out(const std::string& axis) { return axis != "tensor" && axis 
 std::vector<std::string> parse_order(const std::string& text) {
     const std::vector<std::string> usual = usual_order();
     std::vector<std::string> order;
-    for (std::size_t start = 0; start <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', start), text.size());
-        std::string axis = text.substr(start, comma - start);
-        std::erase(axis, ' ');
-        order.push_back(axis);
-        start = comma + 1;
-    }
+    for (const std::string_view axis : parts_of(text, ',')) std::erase(order.emplace_back(axis), ' ');
     // An axis that an order may leave out follows the one that it usually follows.
     for (std::size_t i = 1; i < usual.size(); ++i) {
         const auto inner = std::ranges::find(order, usual[i - 1]);

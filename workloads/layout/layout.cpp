@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "workloads/layout/rank_groups.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 
-#include "sim/base/parts.hpp"
+#include "sim/base/texts.hpp"
 
 namespace weft {
 namespace {
 
 constexpr std::size_t longest = 1U << 20;  // characters of an unrolled layout, two orders beyond any published model
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The number behind a '*' at `star`, and where it ends; 0 and `star` if there is none.
 struct Times {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
-#include <vector>
 
 #include "models/transformer/flops.hpp"
 #include "models/transformer/prediction.hpp"

@@ -6,7 +6,6 @@
 
 #include "models/memory/memory.hpp"
 #include "models/transformer/prediction.hpp"
-#include "sim/base/check.hpp"
 #include "workloads/plan/recomputed_parts.hpp"
 #include "workloads/plan/stage_memory.hpp"
 #include "workloads/plan/update.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "sim/base/check.hpp"
 #include "workloads/framework/refusals.hpp"

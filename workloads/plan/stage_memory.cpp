@@ -1,6 +1,5 @@
 #include "workloads/plan/stage_memory.hpp"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <set>

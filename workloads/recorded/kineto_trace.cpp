@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 

@@ -34,7 +34,6 @@ enum class WorkClass : std::uint8_t {
 constexpr std::size_t work_classes = 21;
 std::string_view name(WorkClass what);
 
-constexpr bool is_product(WorkClass what) { return what <= WorkClass::scores; }
 constexpr bool is_pass(WorkClass what) { return what >= WorkClass::element_wise && what <= WorkClass::fused; }
 
 enum class WorkPass : std::uint8_t { forward, recomputation, backward, data_parallel, optimizer };

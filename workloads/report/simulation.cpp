@@ -10,7 +10,6 @@
 #include "sim/engine/unfold.hpp"
 #include "sim/io/units.hpp"
 #include "workloads/parallelism/experts.hpp"
-#include "workloads/plan/plan.hpp"
 #include "workloads/plan/stage_memory.hpp"
 
 namespace weft {

@@ -1,12 +1,10 @@
 #include "workloads/search/call_costs.hpp"
 
 #include <algorithm>
-#include <memory>
 
 #include "sim/base/check.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/layout/placed_groups.hpp"
-#include "workloads/script/script.hpp"
 #include "workloads/stage/pass_writer.hpp"
 
 namespace weft {

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "sim/base/check.hpp"
+#include "sim/base/texts.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
@@ -30,8 +31,6 @@ std::vector<double> ranks(std::span<const double> values) {
     }
     return ranks;
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "3e+08": behind what follows the mantissa that ends at `end`.
 std::size_t end_of_exponent(std::string_view text, std::size_t end) {

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "sim/base/check.hpp"
-#include "workloads/plan/plan.hpp"
 #include "workloads/plan/stage_memory.hpp"
 
 namespace weft {

@@ -5,7 +5,6 @@
 #include "sim/base/check.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"
 #include "workloads/framework/framework.hpp"
-#include "workloads/parallelism/experts.hpp"
 
 namespace weft {
 namespace {

@@ -1,5 +1,4 @@
 // What a StageWriter sends and receives around its slots, and in which order.
-#include <algorithm>
 
 #include "sim/base/check.hpp"
 #include "workloads/framework/framework.hpp"

@@ -1,6 +1,5 @@
 #include "workloads/step/step_builder.hpp"
 
-#include <algorithm>
 #include <map>
 #include <string>
 

@@ -4,11 +4,7 @@
 
 #include <utility>
 
-#include "sim/network/link_traffic.hpp"
-#include "sim/program/program_builder.hpp"
-#include "workloads/groups/families.hpp"
 #include "workloads/stage/stage_script.hpp"
-#include "workloads/step/group_sets.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {

@@ -1,4 +1,4 @@
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 
 #include <gtest/gtest.h>
 

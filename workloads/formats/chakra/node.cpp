@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "workloads/formats/chakra/wire.hpp"
 
 namespace weft {

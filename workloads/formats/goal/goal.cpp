@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "workloads/formats/text.hpp"
 
 namespace weft {

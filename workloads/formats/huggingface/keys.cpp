@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <utility>
 
-#include "sim/base/parts.hpp"
+#include "sim/base/texts.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/text.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sim/base/check.hpp"
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/text.hpp"
 #include "workloads/framework/refusals.hpp"

@@ -1,7 +1,6 @@
 // Arguments of Megatron-LM and Megatron-core: launch scripts, lists of flags, model_config.yaml of the functional
 // tests, Primus's YAML. Keys and defaults: NVIDIA/Megatron-LM megatron/training/arguments.py; for Primus AMD-AGI/Primus
 // primus/configs. No script is run.
-#include <algorithm>
 
 #include "workloads/formats/megatron/keys.hpp"
 

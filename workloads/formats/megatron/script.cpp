@@ -5,7 +5,7 @@
 #include <cctype>
 #include <sstream>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 #include "workloads/formats/shell/script.hpp"
 

@@ -1,7 +1,6 @@
 // A described node as a machine: what the file says, on the network and with the constants of a machine like it.
 #include "workloads/formats/node/node_machine.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

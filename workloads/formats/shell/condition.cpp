@@ -1,9 +1,8 @@
 #include "workloads/formats/shell/condition.hpp"
 
-#include <string_view>
 #include <vector>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "workloads/formats/shell/words.hpp"
 
 namespace weft {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sim/base/parse_as.hpp"
+#include "sim/base/texts.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/shell/words.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "sim/base/texts.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/text.hpp"
 
@@ -12,7 +13,6 @@ namespace {
 constexpr char unset_mark = '\x01', unsure_mark = '\x02', mark_end = '\x03';
 constexpr std::size_t nowhere = std::string_view::npos;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 char at_or_none(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : '\0'; }
 
