@@ -10,6 +10,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -95,6 +96,15 @@ class Traces(unittest.TestCase):
         self.assertEqual(recorded, found.step_fs[0])
         with self.assertRaises(weft.ConfigError):
             weft.compare(SMALL, __file__)
+
+    def test_a_program_on_a_machine(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command("export", SMALL, "--format", "chakra", "--out", folder)
+            files = sorted(os.path.join(folder, name) for name in os.listdir(folder))
+            done = weft.replay(files, "frontier")
+            self.assertAlmostEqual(done.step.time_s / weft.simulate(SMALL).step.time_s, 1, delta=0.01)
+            self.assertEqual(len(done.ranks), len(files) - 1)
+            self.assertLess(weft.replay(files, "frontier", compute=0.5).step.time_s, done.step.time_s)
 
 
 class Timelines(unittest.TestCase):

@@ -1,37 +1,19 @@
 // `weft replay TRACE... --machine M`: a recorded program on another machine.
+#include "tools/replay/replayed.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
-#include <cmath>
-#include <string>
-
-#include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
-#include "tools/collective/options.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/replay_text.hpp"
 #include "tools/page/replay_page.hpp"
-#include "workloads/recorded/computation.hpp"
-#include "workloads/recorded/reading.hpp"
 
 namespace weft::commands {
 namespace {
 
-void set_computation(RecordedProgram& program, const std::string& how) {
-    if (how == "recorded") return;
-    const auto factor = parse_as<double>(how);
-    if (!factor) return compute_on(program, load_device(how));
-    if (!(std::isfinite(*factor) && *factor >= 0.0)) {
-        throw po::error(
-            fmt::format("--compute: expected recorded, a factor of at least 0 or a device, got \"{}\"", how));
-    }
-    scale_computation(program, *factor);
-}
-
 std::string command(const po::variables_map& arguments) {
-    std::string typed = typed_command(fmt::format("replay {}", fmt::join(option_texts(arguments, "trace"), " ")),
+    std::string typed = typed_command(fmt::format("replay {}", fmt::join(option_texts(arguments, "traces"), " ")),
                                       arguments, {"background"});
     for (const char* option : {"compute", "library", "calls", "network", "placement", "routing", "load"}) {
         if (arguments.count(option) == 0 || arguments[option].defaulted()) continue;
@@ -42,33 +24,15 @@ std::string command(const po::variables_map& arguments) {
 
 Exit run_replay(const po::variables_map& arguments) {
     const std::string page = output_option(arguments, "report", {".html"});
-    const auto start = std::chrono::steady_clock::now();
-    const Machine machine = Machine::load(arguments["machine"].as<std::string>());
-    const MachineInfo& info = machine.info();
-    ReplaySetting setting{.machine = &info,
-                          .library = &library_named(info, option_text(arguments, "library")),
-                          .network = network_option(arguments),
-                          .compute = option_text(arguments, "compute")};
-    RecordedProgram program = read_recorded(option_texts(arguments, "trace"));
-    const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
-    setting.nodes = (ranks - 1) / info.accelerators_per_node + 1;
-    if (setting.nodes > info.nodes) {
-        refuse_file(arguments["machine"].as<std::string>(),
-                    fmt::format("the traces have {} ranks; its {} nodes hold {}", ranks, info.nodes,
-                                std::uint64_t{info.nodes} * info.accelerators_per_node));
-    }
-    set_computation(program, setting.compute);
-    const Topology topology = machine.topology(setting.nodes, fabric_option(arguments, info, setting.nodes));
-    const Meetings meetings = meet(program);
-    const Seconds host = calls_option(arguments) == Calls::blocking ? setting.library->blocking : Seconds{};
-    const RecordedCosts costs = recorded_costs(program, meetings, topology, *setting.library, host);
-    const RecordedRun run = replay(program, meetings, costs, topology, setting.network);
-    const ReplaySummary summary = summarize(program, meetings, costs, topology, run);
-    const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+    const std::string trace = output_option(arguments, "trace", {".json", ".json.gz"});
+    const ReplayedTraces done = replay_traces(arguments);
+    if (!trace.empty()) write_replay_trace(trace, done.program, done.meetings, done.run);
     if (!page.empty()) {
-        write_file_atomically(page, replay_page({program, meetings, costs, run}, summary, setting, command(arguments)));
+        write_file_atomically(page, replay_page({done.program, done.meetings, done.costs, done.run}, done.summary,
+                                                done.setting, command(arguments)));
     }
-    fmt::print("{}", given(arguments, "json") ? replay_json(summary, setting, wall) : replay_text(summary, setting));
+    fmt::print("{}", given(arguments, "json") ? replay_json(done.summary, done.setting, done.wall)
+                                              : replay_text(done.summary, done.setting));
     return Exit::ok;
 }
 
@@ -76,7 +40,7 @@ Exit run_replay(const po::variables_map& arguments) {
 
 extern const Command replay{
     .name = "replay",
-    .summary = "run a recorded program, Chakra traces or a GOAL schedule, on a machine",
+    .summary = "run a recorded program, traces of Kineto or Chakra or a GOAL schedule, on a machine",
     .run = run_replay,
     .group = CommandGroup::run,
 };

@@ -20,6 +20,7 @@
 #include "tools/output/step_comparison_text.hpp"
 #include "tools/output/step_trace.hpp"
 #include "tools/page/pages.hpp"
+#include "tools/replay/replayed.hpp"
 #include "tools/version.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/formats/job_file.hpp"
@@ -149,6 +150,13 @@ std::string collective_json(const std::vector<std::string>& arguments) {
 
 std::string calibrate_json(const std::vector<std::string>& arguments) {
     return told([&] { return device_calibration_json(calibrate_device(parsed("calibrate", arguments))); });
+}
+
+std::string replay_json(const std::vector<std::string>& arguments) {
+    return told([&] {
+        const ReplayedTraces done = replay_traces(parsed("replay", arguments));
+        return weft::replay_json(done.summary, done.setting, done.wall);
+    });
 }
 
 std::string import_json(const std::vector<std::string>& files, const Overrides& overrides) {

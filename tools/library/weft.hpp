@@ -139,6 +139,9 @@ std::string collective_json(const std::vector<std::string>& arguments);
 // What `weft calibrate` prints of a device: {"trace.json.gz", "--job", "job.json", "--out", "mine.json"}.
 std::string calibrate_json(const std::vector<std::string>& arguments);
 
+// What `weft replay` prints: {"trace/rank.0.et", "trace/rank.1.et", "--machine", "frontier"}.
+std::string replay_json(const std::vector<std::string>& arguments);
+
 // What `weft import` makes of files of other tools that belong together.
 std::string import_json(const std::vector<std::string>& files, const Overrides& overrides = {});
 // A model by name, or out of a file: what JSON tells of a job's model, with its parameters.

@@ -1,6 +1,7 @@
-// What `weft replay` prints.
+// What `weft replay` prints, and its trace.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -30,5 +31,10 @@ TextTable replayed_link_table(const ReplaySummary& summary);
 std::string replay_text(const ReplaySummary& summary, const ReplaySetting& setting);
 // The keys of `weft simulate --json`, where they mean something, and "recorded".
 std::string replay_json(const ReplaySummary& summary, const ReplaySetting& setting, Seconds wall);
+
+// The timeline of every rank in Chrome's Trace Event format, packed if the name ends in .gz: a process each, a thread
+// for each of its units, and as many for communication, waiting for others included, as goes on at once.
+void write_replay_trace(const std::filesystem::path& path, const RecordedProgram& program, const Meetings& meetings,
+                        const RecordedRun& run);
 
 }  // namespace weft

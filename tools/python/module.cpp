@@ -201,6 +201,9 @@ PYBIND11_MODULE(_weft, module) {
     module.def("calibrate", [](std::vector<std::string> arguments) {
         return run([arguments = std::move(arguments)] { return lib::calibrate_json(arguments); });
     });
+    module.def("replay", [](std::vector<std::string> arguments) {
+        return run([arguments = std::move(arguments)] { return lib::replay_json(arguments); });
+    });
     module.def("import_files", &lib::import_json, py::call_guard<py::gil_scoped_release>());
     module.def("model", &lib::model_json, py::call_guard<py::gil_scoped_release>());
     module.def("machines", &lib::machines);

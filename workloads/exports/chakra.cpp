@@ -93,7 +93,7 @@ class RankWriter {
                 if (unit.is_host) {
                     add_number(message, "is_cpu_op", 1);
                 } else {
-                    add_number(message, "stream", unit.name.back() - std::uint64_t{'0'});
+                    add_number(message, "stream", static_cast<std::uint64_t>(unit.name.back() - '0'));
                 }
                 add_message(file_, message);
             }

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -19,75 +18,15 @@
 #include <vector>
 
 #include "workloads/exports/export.hpp"
+#include "workloads/exports/kineto_names.hpp"
 #include "workloads/recorded/costs.hpp"
-#include "workloads/recorded/simulated_kernels.hpp"
-#include "workloads/recorded/simulated_ranks.hpp"
+#include "workloads/recorded/simulated_host.hpp"
 
 namespace weft {
 namespace {
 
-// What a kernel of a class is called, and the operation that launches it.
-struct ClassNames {
-    std::string_view operation, kernel;
-};
-constexpr std::array<ClassNames, work_classes> class_names{{
-    {"aten::mm", "gemm_attention"},
-    {"aten::mm", "gemm_mlp"},
-    {"aten::_grouped_mm", "gemm_experts"},
-    {"aten::mm", "gemm_router"},
-    {"aten::mm", "gemm_logits"},
-    {"aten::mm", "gemm"},
-    {"aten::bmm", "gemm_scores"},
-    {"aten::_scaled_dot_product_attention", "attention"},
-    {"aten::add", "vectorized_elementwise_kernel"},
-    {"aten::copy_", "elementwise_kernel_strided"},
-    {"aten::mul", "elementwise_kernel_broadcast"},
-    {"aten::native_layer_norm", "layer_norm"},
-    {"aten::sum", "reduce_kernel"},
-    {"aten::_softmax", "softmax"},
-    {"aten::index_select", "gather"},
-    {"", "triton_fused"},
-    {"aten::_foreach_add_", "multi_tensor_apply_kernel"},
-    {"fsdp::copy", "copy_of_parameters"},
-    {"", "ncclDevKernel"},
-    {"aten::copy_", "Memcpy HtoD"},
-    {"weft::other", "other"},
-}};
+using namespace kineto;
 
-struct CallNames {
-    std::string_view collective, kernel;
-};
-CallNames names_of(Collective op) {
-    switch (op) {
-        case Collective::all_reduce:
-            return {"allreduce", "AllReduce_Sum"};
-        case Collective::all_gather:
-            return {"_allgather_base", "AllGather"};
-        case Collective::reduce_scatter:
-            return {"_reduce_scatter_base", "ReduceScatter_Sum"};
-        case Collective::broadcast:
-            return {"broadcast", "Broadcast"};
-        case Collective::reduce:
-            return {"reduce", "Reduce_Sum"};
-        case Collective::all_to_all:
-            return {"all_to_all", "SendRecv"};
-        case Collective::send_receive:
-            return {"send_recv", "SendRecv"};
-        default:
-            return {"send", "SendRecv"};
-    }
-}
-
-// Types as PyTorch's profiler calls them, and their bytes.
-std::pair<std::string_view, double> element_of(std::string_view type) {
-    if (type == "bf16") return {"BFloat16", 2};
-    if (type == "fp16") return {"Half", 2};
-    if (type == "fp32") return {"Float", 4};
-    if (type == "int64") return {"Long", 8};
-    return {"Byte", 1};
-}
-
-std::int64_t nanoseconds(Instant at) { return std::llround(since_start(at).value * 1e9); }
 std::string microseconds(std::int64_t nanoseconds) {
     return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
 }
@@ -104,23 +43,24 @@ constexpr int host_process = 1000;  // above the numbers of a node's devices
 class TraceWriter {
   public:
     TraceWriter(SimulatedRanks& step, const SimulatedRank& rank, const std::vector<SimulatedComputation>& kernels)
-        : step_(step), rank_(rank), kernels_(kernels), plan_(step.run().plan) {}
+        : step_(step),
+          rank_(rank),
+          plan_(step.run().plan),
+          host_(simulated_host(plan_, step.script(rank.stage), rank, kernels)) {}
 
     std::string write() {
         begin_file();
-        find_computations();
-        find_host();
         for (std::size_t i = 0; i < rank_.record.nodes.size(); ++i) {
             if (rank_.record.nodes[i].kind != RecordedKind::compute) {
                 call(i);
-            } else if (of_[i] != nullptr) {
-                compute(i, *of_[i]);
+            } else if (host_.computations[i] != nullptr) {
+                compute(i, *host_.computations[i]);
             } else {
                 copy(i);
             }
         }
         flush_passes();
-        const std::int64_t end = std::max(nanoseconds(step_.run().timeline.end), launched_ + 1);
+        const std::int64_t end = std::max(nanoseconds_of(step_.run().timeline.end), launched_ + 1);
         add("user_annotation", "ProfilerStep#1", host_process, forward_thread, 0, end, R"("External id": 0)");
         text_ += "\n]}\n";
         return std::move(text_);
@@ -173,113 +113,42 @@ class TraceWriter {
                        category, name, process, thread, microseconds(begin), microseconds(end - begin), args);
     }
 
-    // Of nodes that compute on the device.
-    void find_computations() {
-        const std::vector<Action>& actions = step_.script(rank_.stage).actions();
-        std::size_t number = 0;
-        ActionId seen = 0;
-        for (std::size_t i = 0; i < rank_.actions.size(); ++i) {
-            for (; seen < rank_.actions[i]; ++seen) number += actions[seen].kind == Action::Kind::compute;
-            of_.push_back(actions[seen].kind == Action::Kind::compute ? &kernels_[number] : nullptr);
-        }
-    }
-
-    // When the host issues the first kernel of a node, how long it takes for each, and until when the device waits for
-    // it. A pass ends with what its launches take, where the step has a host's stream; elsewhere it is ahead.
-    struct Issue {
-        std::int64_t begin = -1, end = 0;
-        double each = 0;
-    };
-    void find_host() {
-        issues_.resize(rank_.ops.size());
-        for (const SimulatedComputation& what : kernels_) kernels_of_[{what.pass, what.layer}] += count(what);
-        double kernels = 0;
-        std::int64_t free = 0;  // when the host was through with the pass before
-        std::vector<std::size_t> pass;
-        for (std::size_t i = 0; i < rank_.ops.size(); ++i) {
-            issues_[i].end = nanoseconds(rank_.spans[i].end);
-            if (of_[i] != nullptr) {
-                pass.push_back(i);
-                kernels += count(*of_[i]);
-                issues_[i].each = plan_.device.host_launch.value * 1e9 * host_operations(*of_[i]);
-            }
-            if (!is_of_host(i)) continue;
-            if (waits_for_device(i)) waits_.push_back({free, nanoseconds(rank_.spans[i].begin)});
-            free = issues_[i].end;
-            double at = static_cast<double>(nanoseconds(rank_.spans[i].begin));
-            const double each = (static_cast<double>(issues_[i].end) - at) / std::max(kernels, 1.0);
-            for (const std::size_t one : pass) {
-                issues_[one] = {std::llround(at), issues_[one].end, each};
-                at += each * count(*of_[one]);
-            }
-            if (!pass.empty()) issues_[pass.back()].end = std::max(issues_[pass.back()].end, issues_[i].end);
-            pass.clear();
-            kernels = 0;
-        }
-    }
-
-    bool is_of_host(std::size_t node) const {
-        const RecordedNode& what = rank_.record.nodes[node];
-        return what.kind == RecordedKind::compute && rank_.record.units[what.unit].is_host;
-    }
-    bool waits_for_device(std::size_t host) const {
-        const std::vector<std::uint32_t>& first = rank_.record.first_dependency;
-        return std::any_of(rank_.record.dependencies.begin() + first[host],
-                           rank_.record.dependencies.begin() + first[host + 1],
-                           [&](const NodeDependency& on) { return !is_of_host(on.node); });
-    }
     // Of the host, before it launches something at `by`.
     void add_waits(std::int64_t by) {
-        for (; waited_ < waits_.size() && waits_[waited_].end <= by; ++waited_) {
-            const std::int64_t from = std::max(waits_[waited_].begin, launched_), to = waits_[waited_].end;
+        for (; waited_ < host_.waits.size() && host_.waits[waited_].end <= by; ++waited_) {
+            const std::int64_t from = std::max(host_.waits[waited_].begin, launched_), to = host_.waits[waited_].end;
             if (from >= to) continue;
             add("cuda_runtime", "cudaStreamSynchronize", host_process, pass_.thread, from, to, "\"stream\": 7");
             launched_ = to;
         }
     }
 
-    static double rounded(double launches) { return std::max(1.0, std::round(launches)); }
-    static double count(const SimulatedComputation& what) {
-        double kernels = 0;
-        for (const SimulatedKernel& kernel : what.kernels) kernels += rounded(kernel.launches);
-        return kernels;
-    }
-
-    // For a kernel: of those of a layer in one pass, whatever computations they lie in.
-    double host_operations(const SimulatedComputation& what) const {
-        if (what.layer == no_layer || !is_of_passes({what.pass, what.layer, {}})) return 1.0;
-        const LayerCosts& costs = plan_.costs.layers[plan_.job.layer_place(static_cast<std::uint32_t>(what.layer))];
-        const bool is_backward = what.pass == WorkPass::backward;
-        const HostOperations& all = costs.host;
-        const double operations = is_backward ? all.input_backward + all.weight_backward : all.forward;
-        return operations * plan_.job.micro_batches() / kernels_of_.at({what.pass, what.layer});
-    }
-
     void compute(std::size_t node, const SimulatedComputation& what) {
-        const std::int64_t begin = nanoseconds(rank_.spans[node].begin), end = nanoseconds(rank_.spans[node].end);
+        const std::int64_t begin = nanoseconds_of(rank_.spans[node].begin), end = nanoseconds_of(rank_.spans[node].end);
         const Action& action = step_.script(rank_.stage).actions()[rank_.actions[node]];
         enter(what, action.where);
-        const double kernels = count(what);
+        const HostIssue& issue = host_.issues[node];
+        const double kernels = launches(what);
         if (kernels == 0) return;
         Seconds busy;
         for (const SimulatedKernel& kernel : what.kernels) busy += kernel.time;
         // What slows the computation down slows all of it alike.
         const double own = step_.script(rank_.stage).work()[action.subject].value;
         const double slower = own > 0 ? static_cast<double>(end - begin) * 1e-9 / own : 1.0;
-        const double wide = static_cast<double>(issues_[node].end - begin) * 1e-9;
+        const double wide = static_cast<double>(issue.end - begin) * 1e-9;
         const double gap = std::max(0.0, (wide - busy.value * slower) / kernels);
         // The next kernel follows by itself, if it was launched in time.
         const double prompt = std::min(gap, plan_.device.kernel_launch.value);
-        const bool waits = issues_[node].end > end;  // the device for its host
+        const bool waits = issue.end > end;  // the device for its host
         double at = static_cast<double>(begin) * 1e-9;
-        double by_host = static_cast<double>(issues_[node].begin >= 0 ? issues_[node].begin : launched_);
+        double by_host = static_cast<double>(issue.begin >= 0 ? issue.begin : launched_);
         for (const SimulatedKernel& kernel : what.kernels) {
-            const double each = kernel.time.value * slower / rounded(kernel.launches);
-            for (double n = 0; n < rounded(kernel.launches); n += 1, by_host += issues_[node].each) {
+            const double each = kernel.time.value * slower / kernel.whole_launches();
+            for (double n = 0; n < kernel.whole_launches(); n += 1, by_host += issue.each) {
                 at += gap;
                 const std::int64_t from = std::llround(at * 1e9), to = std::llround((at + each) * 1e9);
                 const auto in_time = static_cast<std::int64_t>(std::llround((at - prompt) * 1e9));
-                launch(issues_[node].each, kernel.shape,
+                launch(issue.each, kernel.shape,
                        waits ? in_time : std::min<std::int64_t>(std::llround(by_host), in_time), from, to);
                 at += each;
             }
@@ -373,21 +242,22 @@ class TraceWriter {
             args += fmt::format(", \"Src Rank\": {}, \"Dst Rank\": {}", sends ? own : what.partner,
                                 sends ? what.partner : own);
         }
-        issue(node, fmt::format("ncclDevKernel_{}", names.kernel), "kernel", first_call_stream + static_cast<int>(lane),
-              args);
+        launch_beside(node, fmt::format("ncclDevKernel_{}", names.kernel), "kernel",
+                      first_call_stream + static_cast<int>(lane), args);
     }
 
     void copy(std::size_t node) {
         const RecordedUnit& unit = rank_.record.units[rank_.record.nodes[node].unit];
         if (unit.is_host) return;
         const int stream = compute_stream + 1 + (unit.name.back() - '0');
-        issue(node, unit.name.ends_with('1') ? "Memcpy DtoH" : "Memcpy HtoD", "gpu_memcpy", stream,
-              fmt::format("\"stream\": {}, \"device\": 0, \"correlation\": {}", stream, ++correlation_));
+        launch_beside(node, unit.name.ends_with('1') ? "Memcpy DtoH" : "Memcpy HtoD", "gpu_memcpy", stream,
+                      fmt::format("\"stream\": {}, \"device\": 0, \"correlation\": {}", stream, ++correlation_));
     }
 
     // What runs beside computation, launched as soon as all it waits for is over.
-    void issue(std::size_t node, std::string_view name, std::string_view category, int stream, std::string_view args) {
-        const std::int64_t begin = nanoseconds(rank_.spans[node].begin), end = nanoseconds(rank_.spans[node].end);
+    void launch_beside(std::size_t node, std::string_view name, std::string_view category, int stream,
+                       std::string_view args) {
+        const std::int64_t begin = nanoseconds_of(rank_.spans[node].begin), end = nanoseconds_of(rank_.spans[node].end);
         const std::int64_t at = std::max<std::int64_t>({std::min(launched_, begin - 2), issued_, 0});
         issued_ = at + (begin - at > 2'000 ? 1'000 : 1);
         add("cuda_runtime", "cudaLaunchKernel", host_process, call_thread, at, issued_,
@@ -397,21 +267,14 @@ class TraceWriter {
 
     SimulatedRanks& step_;
     const SimulatedRank& rank_;
-    const std::vector<SimulatedComputation>& kernels_;
     const Plan& plan_;
+    const SimulatedHost host_;
     std::string text_;
     HostPass pass_;
     std::int64_t launched_ = 0;  // when the host was through with the last launch, ns
     std::int64_t issued_ = 0;    // the same of calls and copies
     std::uint64_t correlation_ = 0;
-    std::vector<const SimulatedComputation*> of_;  // by node; null: no computation of the device
-    struct Wait {
-        std::int64_t begin = 0, end = 0;
-    };
-    std::vector<Wait> waits_;                                         // of the host for the device, in order
-    std::size_t waited_ = 0;                                          // of these, that were written
-    std::vector<Issue> issues_;                                       // by node
-    std::map<std::pair<WorkPass, std::int32_t>, double> kernels_of_;  // of a layer in the step
+    std::size_t waited_ = 0;  // of host_.waits, that were written
 };
 
 void write_kineto(SimulatedRanks& step, std::span<const RankId> ranks, const FileWriter& write) {

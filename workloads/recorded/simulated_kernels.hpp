@@ -1,6 +1,8 @@
 // The kernels that the computations of a simulated rank consist of, one by one, as a profiler would see them.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +16,8 @@ struct SimulatedKernel {
     ProductShape shape{};
     double launches = 0;
     Seconds time{};  // of all of them together, without what lies between
+
+    double whole_launches() const { return std::max(1.0, std::round(launches)); }
 };
 
 struct SimulatedComputation {
@@ -21,6 +25,13 @@ struct SimulatedComputation {
     std::int32_t layer = no_layer;
     std::vector<SimulatedKernel> kernels;  // in the order of a layer's
 };
+
+// Kernels of one computation, as a profiler would count them.
+inline double launches(const SimulatedComputation& what) {
+    double sum = 0;
+    for (const SimulatedKernel& kernel : what.kernels) sum += kernel.whole_launches();
+    return sum;
+}
 
 // Of each action of the stage's script that computes, in order. Where no list of kernels is behind one, as in updates
 // and casts of parameters, it is one kernel.

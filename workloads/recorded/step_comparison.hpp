@@ -85,7 +85,7 @@ struct StepComparison {
 // What a kernel of a communication library says of its call: recorded, one of it.
 ComparedCall recorded_call(const KinetoTrace& trace, const DeviceEvent& kernel);
 
-// `run`: of the job that was recorded.
+// `run`: of the job that was recorded, with every op by itself (Kept::ops).
 StepComparison compare_step(const KinetoTrace& trace, const Simulation& run);
 
 }  // namespace weft

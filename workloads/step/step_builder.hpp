@@ -62,12 +62,12 @@ StepSize size_of(const Plan& plan, std::span<const Script> scripts, const RankCl
 
 struct Step {
     Program program;
-    EqualLinks equal_links;                   // of its patterns
+    EqualLinks equal_links;                    // of its patterns
     Table<RankClassId, std::uint32_t> stage;   // of each rank class
     std::vector<std::uint32_t> class_of_rank;  // empty where classes are the stages
-    Folding folding = Folding::exact;         // as was done
-    std::vector<Split> splits;                // why there are more classes than stages
-    std::vector<WorkOrigin> work_origins;     // of Program::work, by its number
+    Folding folding = Folding::exact;          // as was done
+    std::vector<Split> splits;                 // why there are more classes than stages
+    std::vector<WorkOrigin> work_origins;      // of Program::work, by its number
 };
 
 // Told how large a step will be before its tables are made; throws to refuse it.

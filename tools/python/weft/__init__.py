@@ -18,7 +18,8 @@ from .results import Explanation, Imported, Plan, Step, Table, Timeline, table_o
 
 __all__ = [
     "ConfigError", "Diagnostic", "DoesNotFit", "Explanation", "Imported", "Plan", "Record", "Step", "Study", "Table",
-    "Timeline", "calibrate", "collective", "compare", "explain", "load", "machines", "models", "plan", "simulate", "sweep",
+    "Timeline", "calibrate", "collective", "compare", "explain", "load", "machines", "models", "plan", "replay", "simulate",
+    "sweep",
 ]  # fmt: skip
 
 
@@ -115,12 +116,27 @@ def calibrate(traces, job, out=None, **options):
 
     `out` is the device file to write; options are the command's.
     """
-    traces = [traces] if isinstance(traces, (str, _os.PathLike)) else traces
-    words = [*map(_os.fspath, traces), "--job", _os.fspath(job)]
-    for name, value in {**options, "out": out}.items():
+    return _table_of(_parse(_weft.calibrate(_words(traces, job=job, out=out, **options)))["constants"])
+
+
+def replay(traces, machine, compute="recorded", **options):
+    """A recorded program (Kineto or Chakra, a file per rank; GOAL) on a machine, as `weft replay TRACE... --json` tells it.
+
+    ranks, communication, critical_path and links are tables; options are the command's.
+    """
+    found = _parse(_weft.replay(_words(traces, machine=machine, compute=compute, **options)))
+    for key in ("ranks", "communication", "critical_path", "links"):
+        found[key] = _table_of(found[key])
+    return found
+
+
+def _words(files, **options):
+    """Arguments of a command: files, and options that have a value."""
+    words = [*map(_os.fspath, [files] if isinstance(files, (str, _os.PathLike)) else files)]
+    for name, value in options.items():
         if value is not None:
             words += ["--" + name.replace("_", "-"), _os.fspath(value) if hasattr(value, "__fspath__") else str(value)]
-    return _table_of(_parse(_weft.calibrate(words))["constants"])
+    return words
 
 
 def _flat(row):

@@ -122,6 +122,10 @@ def calibrate(
     traces: Union[str, PathLike[str], Iterable[Union[str, PathLike[str]]]], job: Union[str, PathLike[str]],
     out: Union[str, PathLike[str], None] = None, **options: Any,
 ) -> Table: ...  # fmt: skip
+def replay(
+    traces: Union[str, PathLike[str], Iterable[Union[str, PathLike[str]]]], machine: Union[str, PathLike[str]],
+    compute: Union[str, float] = "recorded", **options: Any,
+) -> Record: ...  # fmt: skip
 def load(*files: Union[str, PathLike[str]], **overrides: Any) -> Imported: ...
 def machines() -> List[str]: ...
 def models() -> List[str]: ...
