@@ -58,7 +58,8 @@ void read_foreign(const Format& format, const std::string& path, const std::stri
         case FormatKind::model:
             return read_model(import.object.json());
         case FormatKind::trace:
-            return format.name == "kineto" ? read_profile(text) : replay_trace(files);
+            if (format.name == "kineto") read_profile(text);
+            return replay_trace(files);
     }
 }
 

@@ -120,12 +120,13 @@ const ExportFormat& find_export(std::string_view name) {
 
 void check_exported_nodes(std::uint64_t nodes) {
     if (nodes <= most_exported_nodes) return;
-    throw ConfigError({Diagnostic{.file = {},
-                                  .key = {},
-                                  .message = fmt::format("more than {} nodes to write: choose some of the ranks, as "
-                                                         "with --ranks 0-7, or simulate fewer micro-batches, as with "
-                                                         "--set batch.global=...",
-                                                         most_exported_nodes)}});
+    throw ConfigError(
+        {Diagnostic{.file = {},
+                    .key = {},
+                    .message = fmt::format("more than {} nodes to write: choose some of the ranks, as "
+                                           "with --ranks 0-7 (but for GOAL), or simulate fewer micro-batches, as with "
+                                           "--set batch.global=...",
+                                           most_exported_nodes)}});
 }
 
 void Unsayable::unless(bool sayable, std::string_view key, std::string message) {

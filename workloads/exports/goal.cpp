@@ -35,7 +35,8 @@ struct MessageSchedule {
 };
 
 MessageSchedule schedule_of(const Algorithm& algorithm, const GroupShape& shape) {
-    MessageSchedule schedule{.chunks = algorithm.chunks(shape), .members{shape.members}};
+    MessageSchedule schedule{.chunks = algorithm.chunks(shape),
+                             .members = std::vector<std::vector<MemberRound>>(shape.members)};
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> messages;  // of a round
     for (const Transfer& transfer : algorithm.transfers(shape))
         ++messages[{transfer.round, transfer.from, transfer.to}];
