@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "workloads/exports/export.hpp"
 #include "workloads/recorded/simulated_ranks.hpp"
@@ -28,7 +29,7 @@ StepComparison recorded_on(const Device& device, const Study& study, double nois
     const Simulation made = simulate_step(other, make_plan(other));
     SimulatedRanks ranks(made);
     std::string trace;
-    const RankId first[] = {RankId{}};
+    const std::vector<RankId> first{RankId{}};
     find_export("kineto").step(ranks, first, [&](const std::string&, std::string_view text) { trace = text; });
     StepComparison found =
         compare_step(read_kineto(ByteSource("made.json", trace)), simulate_step(study, make_plan(study)));
