@@ -167,7 +167,7 @@ void SimulatedRanks::meet(RecordedNode& node, RankId rank, std::uint32_t stage, 
     if (call.crosses_boundary()) {
         const std::uint32_t stride = grid_.stride("pipeline");
         node.kind = call.direction == Direction::send ? RecordedKind::send : RecordedKind::receive;
-        node.partner = index(rank) - stage * stride + call.peer * stride;
+        node.partner = static_cast<std::uint32_t>(rank) + call.peer * stride - stage * stride;
         node.tag = call.port;
         return;
     }
