@@ -1,5 +1,5 @@
-// Protobuf's wire format, as far as Chakra's messages need it: fields of a message, one after another, read and written.
-// Source: the "Encoding" page of Protocol Buffers. Any bytes are read or refused.
+// Protobuf's wire format, as far as Chakra's messages need it: fields of a message, one after another, read and
+// written. Source: the "Encoding" page of Protocol Buffers. Any bytes are read or refused.
 #pragma once
 
 #include <cstdint>
