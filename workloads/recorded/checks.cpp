@@ -49,11 +49,18 @@ class Matcher {
         return fmt::format("{}{} {}", of.file, of.ids_are_lines ? ": line" : ": node", node(at).id);
     }
 
+    // That says how many ranks there are.
+    std::string last_file() const {
+        const auto last = std::ranges::find_if(program_.ranks.rbegin(), program_.ranks.rend(),
+                                               [](const RecordedRank& one) { return !one.file.empty(); });
+        return last == program_.ranks.rend() ? std::string() : last->file;
+    }
+
     void check_ranks() {
         for (std::size_t i = 0; i < program_.ranks.size(); ++i) {
             const RecordedRank& one = rank(i);
             if (one.file.empty()) {
-                mistakes_.add({.file = {},
+                mistakes_.add({.file = last_file(),
                                .key = {},
                                .message = fmt::format("rank {} is missing: there are traces of ranks up to {}", i,
                                                       program_.ranks.size() - 1)});
