@@ -39,4 +39,7 @@ inline constexpr Seconds operator-(Instant end, Instant start) {
 
 inline constexpr Seconds since_start(Instant t) { return t - Instant{}; }
 
+// Whole ones since the start, to the nearest: the clock of traces.
+inline constexpr std::int64_t nanoseconds(Instant t) { return (t.femtoseconds + 500'000) / 1'000'000; }
+
 }  // namespace weft

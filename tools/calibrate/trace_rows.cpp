@@ -12,7 +12,6 @@
 namespace weft {
 namespace {
 
-constexpr double per_second = 1e15;
 // A step counts as so many kernels measured alone, each class by its share of the time: it is steps that are predicted.
 constexpr double weight_of_step = 100;
 
@@ -24,7 +23,7 @@ struct TraceRow {
     WorkClass what{};
 };
 
-double seconds(std::int64_t femtoseconds) { return static_cast<double>(femtoseconds) / per_second; }
+double seconds(std::int64_t femtoseconds) { return since_start({femtoseconds}).value; }
 
 bool tells(const ComparedWork& work, std::int64_t step) {
     constexpr double least_share = 0.005, shortest = 10e-6;

@@ -76,9 +76,10 @@ std::vector<std::string> traces_among(const po::variables_map& arguments) {
 
 Exit run_traces(const po::variables_map& arguments, const std::vector<std::string>& traces) {
     const std::string page = output_option(arguments, "report", {".html"});
-    OpenedJob job = open_job(option_texts(arguments, "jobs").front(), job_overrides(arguments));
+    const std::filesystem::path path = option_texts(arguments, "jobs").front();
+    OpenedJob job = open_job(path.string(), job_overrides(arguments));
     print_notes(job.notes);
-    const std::string path = option_texts(arguments, "jobs").front(), text = job.document.text();
+    const std::string text = job.document.text();
     const Study study = read_study(std::move(job.document));
     const Simulation run = simulate_step(study, make_plan(study),
                                          {.network = network_option(arguments),
@@ -93,10 +94,8 @@ Exit run_traces(const po::variables_map& arguments, const std::vector<std::strin
         if (!page.empty()) of_page.push_back({std::move(trace), found.back()});
     }
     if (!page.empty()) {
-        const JobInput input{
-            .command = command(arguments), .text = text, .folder = std::filesystem::path(path).parent_path()};
-        write_file_atomically(page,
-                              step_comparison_page(of_page, run, input, std::filesystem::path(path).stem().string()));
+        const JobInput input{.command = command(arguments), .text = text, .folder = path.parent_path()};
+        write_file_atomically(page, step_comparison_page(of_page, run, input, path.stem().string()));
     }
     if (given(arguments, "json")) {
         fmt::print("{}", step_comparison_json(found));

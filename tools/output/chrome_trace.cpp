@@ -4,11 +4,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "sim/base/check.hpp"
 #include "tools/output/background_writer.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/slice_tails.hpp"
 #include "tools/output/text_stream.hpp"
 #include "topologies/measurements/measurement.hpp"
@@ -16,15 +16,10 @@
 namespace weft {
 namespace {
 
-// Bytes that are no UTF-8 are replaced, not refused: a trace is worth more than its labels.
-std::string json_text(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 template <class Names>
 std::vector<std::string> json_texts(const Names& names) {
     std::vector<std::string> all;
-    for (const auto& name : names) all.push_back(json_text(name));
+    for (const auto& name : names) all.push_back(json_string(name));
     return all;
 }
 
@@ -50,7 +45,7 @@ class Writer {
 
     TraceSize write() {
         out_.format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"title\":{}}},\"traceEvents\":[\n",
-                    json_text(options_.title));
+                    json_string(options_.title));
         for (const RankClassId c : shown_) name_class(c);
         name_process(network_process(), "network");
         for (const RankClassId c : shown_) class_slices(c);
@@ -97,7 +92,7 @@ class Writer {
     }
 
     void name_process(std::size_t pid, std::string_view name) {
-        event(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})", pid, json_text(name));
+        event(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})", pid, json_string(name));
         event(R"({{"ph":"M","pid":{},"name":"process_sort_index","args":{{"sort_index":{}}}}})", pid, pid);
     }
 
@@ -250,7 +245,7 @@ class Writer {
 
     void counter(const CounterSeries& series) {
         WEFT_CHECK(index(series.rank_class) < program_.classes.size(), "a counter of an unknown rank class");
-        const std::string name = json_text(series.name), unit = json_text(series.unit);
+        const std::string name = json_string(series.name), unit = json_string(series.unit);
         for (const auto& [at, value] : series.points) counter(process(series.rank_class), at, name, unit, value);
     }
 
@@ -259,7 +254,7 @@ class Writer {
         const auto& samples = timeline_.samples;
         for (std::size_t i = 0; i < samples.size(); ++i) {
             const LinkClassId link_class = samples[i].link_class;
-            const std::string name = json_text(topology_.classes[link_class].name);
+            const std::string name = json_string(topology_.classes[link_class].name);
             counter(network_process(), samples[i].at, name, "\"utilization\"", double{samples[i].mean});
             if (i + 1 == samples.size() || samples[i + 1].link_class != link_class) {
                 counter(network_process(), timeline_.end, name, "\"utilization\"", 0.0);

@@ -1,19 +1,13 @@
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <vector>
 
 #include "tools/output/background_writer.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/replay_text.hpp"
 #include "tools/output/text_stream.hpp"
 
 namespace weft {
 namespace {
-
-// Bytes that are no UTF-8 are replaced, as in traces of steps.
-std::string json_text(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 // Where things are that a rank does at once: its units, then threads for communication, as many as go on together.
 class RankThreads {
@@ -47,7 +41,7 @@ void add_rank(TextStream& out, std::size_t rank, const RecordedProgram& program,
     RankThreads threads(own.units.size());
     const auto thread_name = [&](std::size_t thread, std::string_view text) {
         out.format(",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}}", rank,
-                   thread, json_text(text));
+                   thread, json_string(text));
     };
     out.format("{}{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"rank {}\"}}}}",
                rank == 0 ? "" : ",\n", rank, rank);
@@ -61,7 +55,7 @@ void add_rank(TextStream& out, std::size_t rank, const RecordedProgram& program,
         const RecordedNode& node = own.nodes[at - first];
         const bool computes = node.kind == RecordedKind::compute;
         const std::size_t thread = computes ? node.unit : threads.free_at(run.begin[at], run.end[at]);
-        out.format(",\n{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":", json_text(called(node, program)),
+        out.format(",\n{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":", json_string(called(node, program)),
                    rank, thread);
         put_time(out, nanoseconds(run.begin[at])).put(",\"dur\":");
         put_time(out, nanoseconds(run.end[at]) - nanoseconds(run.begin[at]));

@@ -15,9 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double per_second = 1e15;
-
-Seconds seconds(std::int64_t femtoseconds) { return {static_cast<double>(femtoseconds) / per_second}; }
+Seconds seconds(std::int64_t femtoseconds) { return since_start({femtoseconds}); }
 std::string time_text(std::int64_t femtoseconds) { return femtoseconds == 0 ? "" : to_text(seconds(femtoseconds)); }
 std::string count_text(double count) { return count == 0 ? "" : grouped(count); }
 

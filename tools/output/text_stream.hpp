@@ -90,8 +90,6 @@ class TextStream {
 
 // The clock as Chrome's traces tell it.
 
-inline std::int64_t nanoseconds(Instant t) { return (t.femtoseconds + 500'000) / 1'000'000; }
-
 // Microseconds with three decimals, straight from the integer: a double would round late times.
 class TraceTime {
   public:

@@ -12,6 +12,7 @@
 #include "tools/output/job_comparison_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
+#include "tools/page/result_data.hpp"
 #include "tools/page/timeline.hpp"
 
 namespace weft {
@@ -119,7 +120,7 @@ std::string compare_page(const JobComparison& comparison, const ResultPageText& 
     html.add("<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(text.command));
     return html_page({.title = text.title,
                       .body = html.take(),
-                      .data = data.dump(-1, ' ', false, Json::error_handler_t::replace),
+                      .data = data_text(data),
                       .scripts = {"table", "format", "theme", "timeline_view", "timeline_lanes", "timeline_drawing",
                                   "timeline", "compare"}});
 }

@@ -1,3 +1,4 @@
+#include "tools/page/result_data.hpp"
 #include "tools/page/simulation_page.hpp"
 
 #include <fmt/format.h>
@@ -93,7 +94,7 @@ std::string simulation_data(const Simulation& run, const TimelinePart& part, std
                     {"memory", memory_json(run, part)},
                     {"partners", partners_json(partners(run))},
                     {"fabric", fabric_json(run)}};
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return data_text(json);
 }
 
 }  // namespace weft

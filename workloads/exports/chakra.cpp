@@ -2,36 +2,26 @@
 // (--comm-group-configuration). Source: schema/protobuf/et_def.proto of mlcommons/chakra.
 #include <nlohmann/json.hpp>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "sim/base/check.hpp"
 #include "workloads/exports/export.hpp"
+#include "workloads/formats/chakra/node.hpp"
 #include "workloads/formats/chakra/wire.hpp"
 #include "workloads/recorded/simulated_ranks.hpp"
+#include "workloads/step/lanes.hpp"
 
 namespace weft {
 namespace {
 
-constexpr std::uint64_t compute_node = 4, send_node = 5, receive_node = 6, collective_node = 7;
-
-// CollectiveCommType.
 std::uint64_t type_of(Collective op) {
-    switch (op) {
-        case Collective::reduce:
-            return 1;
-        case Collective::all_gather:
-            return 2;
-        case Collective::broadcast:
-            return 5;
-        case Collective::all_to_all:
-            return 6;
-        case Collective::reduce_scatter:
-            return 7;
-        default:
-            return 0;
-    }
+    const auto* const found = std::ranges::find(chakra_collectives, std::optional(op));
+    WEFT_CHECK(found != chakra_collectives.end(), "a call that Chakra has no type for");
+    return static_cast<std::uint64_t>(found - chakra_collectives.begin());
 }
 
 void add_message(std::string& file, std::string_view message) {
@@ -47,7 +37,8 @@ std::uint64_t microseconds(Instant at) {
 
 class RankWriter {
   public:
-    RankWriter(const SimulatedRank& rank, const RecordedProgram& program) : rank_(rank), program_(program) {}
+    RankWriter(const SimulatedRanks& step, const SimulatedRank& rank)
+        : step_(step), rank_(rank), program_(step.program()) {}
 
     std::string write() {
         std::string metadata;
@@ -69,31 +60,32 @@ class RankWriter {
         if (is_pair(i)) {
             const std::vector<std::uint32_t>& ring = program_.groups[node.partner];
             const auto own = static_cast<std::size_t>(std::ranges::find(ring, index(rank_.rank)) - ring.begin());
-            add_message_node(begin(i, 2 * i, send_node), true, ring[(own + 1) % ring.size()], node);
-            add_message_node(begin(i, 2 * i + 1, receive_node), false, ring[(own + ring.size() - 1) % ring.size()],
-                             node);
+            add_message_node(begin(i, 2 * i, ChakraType::send), true, ring[(own + 1) % ring.size()], node);
+            add_message_node(begin(i, 2 * i + 1, ChakraType::receive), false,
+                             ring[(own + ring.size() - 1) % ring.size()], node);
             return;
         }
         switch (node.kind) {
             case RecordedKind::send:
             case RecordedKind::receive: {
                 const bool sends = node.kind == RecordedKind::send;
-                return add_message_node(begin(i, 2 * i, sends ? send_node : receive_node), sends, node.partner, node);
+                return add_message_node(begin(i, 2 * i, sends ? ChakraType::send : ChakraType::receive), sends,
+                                        node.partner, node);
             }
             case RecordedKind::collective: {
-                std::string message = begin(i, 2 * i, collective_node);
+                std::string message = begin(i, 2 * i, ChakraType::collective);
                 add_number(message, "comm_type", type_of(node.op));
                 add_number(message, "comm_size", bytes_of(node));
                 add_text(message, "pg_name", std::to_string(node.partner));
                 return add_message(file_, message);
             }
             default: {
-                std::string message = begin(i, 2 * i, compute_node);
-                const RecordedUnit& unit = rank_.record.units[node.unit];
-                if (unit.is_host) {
+                std::string message = begin(i, 2 * i, ChakraType::compute);
+                const LaneId lane = step_.lane(rank_, i);
+                if (lane == lanes::host) {
                     add_number(message, "is_cpu_op", 1);
                 } else {
-                    add_number(message, "stream", static_cast<std::uint64_t>(unit.name.back() - '0'));
+                    add_number(message, "stream", stream_of(lane));
                 }
                 add_message(file_, message);
             }
@@ -109,12 +101,12 @@ class RankWriter {
     }
 
     // What all kinds of nodes have.
-    std::string begin(std::size_t i, std::uint64_t id, std::uint64_t type) const {
+    std::string begin(std::size_t i, std::uint64_t id, ChakraType type) const {
         const RecordedRank& record = rank_.record;
         std::string message;
         append_field(message, 1, id);
         append_field(message, 2, program_.names[record.nodes[i].name]);
-        append_field(message, 3, type);
+        append_field(message, 3, static_cast<std::uint64_t>(type));
         for (std::uint32_t d = record.first_dependency[i]; d < record.first_dependency[i + 1]; ++d) {
             const std::uint32_t on = record.dependencies[d].node;
             append_field(message, 5, std::uint64_t{2} * on);
@@ -143,6 +135,7 @@ class RankWriter {
         append_field(message, 10, attribute);
     }
 
+    const SimulatedRanks& step_;
     const SimulatedRank& rank_;
     const RecordedProgram& program_;
     std::string file_;
@@ -150,7 +143,7 @@ class RankWriter {
 
 void write_chakra(SimulatedRanks& step, std::span<const RankId> ranks, const FileWriter& write) {
     for (const RankId rank : ranks) {
-        write("rank." + std::to_string(index(rank)) + ".et", RankWriter(step.rank(rank), step.program()).write());
+        write("rank." + std::to_string(index(rank)) + ".et", RankWriter(step, step.rank(rank)).write());
     }
     nlohmann::ordered_json groups = nlohmann::ordered_json::object();
     for (std::size_t i = 0; i < step.program().groups.size(); ++i) groups[std::to_string(i)] = step.program().groups[i];

@@ -86,7 +86,7 @@ class ScheduleWriter {
     void add(const SimulatedRank& rank, std::size_t i) {
         const RecordedNode& node = rank.record.nodes[i];
         Labels& own = labels_[i];
-        const std::size_t core = index(step_.run().step.program.ops[rank.ops[i]].lane);  // each lane its own
+        const std::size_t core = index(step_.lane(rank, i));  // each lane its own
         if (node.kind == RecordedKind::collective) return add_collective(rank, i, core);
         if (node.kind == RecordedKind::compute) {
             const std::int64_t from = nanoseconds(rank.spans[i].begin);
@@ -157,8 +157,6 @@ class ScheduleWriter {
             }
         }
     }
-
-    static std::int64_t nanoseconds(Instant at) { return std::llround(since_start(at).value * 1e9); }
 
     SimulatedRanks& step_;
     std::span<const RankId> ranks_;

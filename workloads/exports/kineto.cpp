@@ -21,6 +21,7 @@
 #include "workloads/exports/kineto_names.hpp"
 #include "workloads/recorded/costs.hpp"
 #include "workloads/recorded/simulated_host.hpp"
+#include "workloads/step/lanes.hpp"
 
 namespace weft {
 namespace {
@@ -60,7 +61,7 @@ class TraceWriter {
             }
         }
         flush_passes();
-        const std::int64_t end = std::max(nanoseconds_of(step_.run().timeline.end), launched_ + 1);
+        const std::int64_t end = std::max(nanoseconds(step_.run().timeline.end), launched_ + 1);
         add("user_annotation", "ProfilerStep#1", host_process, forward_thread, 0, end, R"("External id": 0)");
         text_ += "\n]}\n";
         return std::move(text_);
@@ -124,7 +125,7 @@ class TraceWriter {
     }
 
     void compute(std::size_t node, const SimulatedComputation& what) {
-        const std::int64_t begin = nanoseconds_of(rank_.spans[node].begin), end = nanoseconds_of(rank_.spans[node].end);
+        const std::int64_t begin = nanoseconds(rank_.spans[node].begin), end = nanoseconds(rank_.spans[node].end);
         const Action& action = step_.script(rank_.stage).actions()[rank_.actions[node]];
         enter(what, action.where);
         const HostIssue& issue = host_.issues[node];
@@ -220,16 +221,17 @@ class TraceWriter {
         const bool is_message = what.kind != RecordedKind::collective;
         const auto own = static_cast<std::uint32_t>(rank_.rank);
         const Action& action = step_.script(rank_.stage).actions()[rank_.actions[node]];
-        const auto [type, size] = element_of(step_.script(rank_.stage).calls()[action.subject].type);
+        const std::string_view type = name_of_type(step_.script(rank_.stage).calls()[action.subject].type);
         const std::vector<std::uint32_t> pair{std::min(own, what.partner), std::max(own, what.partner)};
         const std::vector<std::uint32_t>& group = is_message ? pair : step_.program().groups[what.partner];
         CallNames names = names_of(what.op);
         if (what.kind == RecordedKind::receive) names.collective = "recv";
-        const double whole = full_message(what.op, what.bytes, static_cast<std::uint32_t>(group.size())).value / size;
+        const double whole =
+            full_message(what.op, what.bytes, static_cast<std::uint32_t>(group.size())).value / bytes_of_type(type);
         const double part = whole / static_cast<double>(group.size());
         const double in = what.op == Collective::all_gather ? part : whole;
         const double out = what.op == Collective::reduce_scatter ? part : whole;
-        const std::size_t lane = index(step_.run().step.program.ops[rank_.ops[node]].lane);
+        const std::size_t lane = index(step_.lane(rank_, node));
         std::string args = fmt::format(
             "\"stream\": {}, \"device\": 0, \"correlation\": {}, \"Collective name\": \"{}\", \"In msg nelems\": "
             "{:.0f}, \"Out msg nelems\": {:.0f}, \"Group size\": {}, \"dtype\": \"{}\", \"Process Group Name\": "
@@ -247,17 +249,17 @@ class TraceWriter {
     }
 
     void copy(std::size_t node) {
-        const RecordedUnit& unit = rank_.record.units[rank_.record.nodes[node].unit];
-        if (unit.is_host) return;
-        const int stream = compute_stream + 1 + (unit.name.back() - '0');
-        launch_beside(node, unit.name.ends_with('1') ? "Memcpy DtoH" : "Memcpy HtoD", "gpu_memcpy", stream,
+        const LaneId lane = step_.lane(rank_, node);
+        if (lane == lanes::host) return;
+        const auto stream = static_cast<int>(compute_stream + 1 + stream_of(lane));
+        launch_beside(node, lane == lanes::store ? "Memcpy DtoH" : "Memcpy HtoD", "gpu_memcpy", stream,
                       fmt::format("\"stream\": {}, \"device\": 0, \"correlation\": {}", stream, ++correlation_));
     }
 
     // What runs beside computation, launched as soon as all it waits for is over.
     void launch_beside(std::size_t node, std::string_view name, std::string_view category, int stream,
                        std::string_view args) {
-        const std::int64_t begin = nanoseconds_of(rank_.spans[node].begin), end = nanoseconds_of(rank_.spans[node].end);
+        const std::int64_t begin = nanoseconds(rank_.spans[node].begin), end = nanoseconds(rank_.spans[node].end);
         const std::int64_t at = std::max<std::int64_t>({std::min(launched_, begin - 2), issued_, 0});
         issued_ = at + (begin - at > 2'000 ? 1'000 : 1);
         add("cuda_runtime", "cudaLaunchKernel", host_process, call_thread, at, issued_,
@@ -279,13 +281,13 @@ class TraceWriter {
 
 void write_kineto(SimulatedRanks& step, std::span<const RankId> ranks, const FileWriter& write) {
     std::map<std::uint32_t, std::vector<SimulatedComputation>> kernels;  // by stage
-    std::uint64_t nodes = 0;
+    double nodes = 0;
     for (const RankId id : ranks) {
         const std::uint32_t stage = step.stage(id);
         const auto [known, is_new] = kernels.try_emplace(stage);
         if (is_new) known->second = simulated_kernels(step.run().plan, stage);
-        for (const SimulatedComputation& each : known->second) nodes += each.kernels.size();
-        check_exported_nodes(nodes);
+        for (const SimulatedComputation& each : known->second) nodes += launches(each);
+        check_exported_nodes(static_cast<std::uint64_t>(nodes));
     }
     for (const RankId id : ranks) {
         const SimulatedRank rank = step.rank(id);

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <string_view>
-#include <utility>
 
 #include "sim/collective/algorithm.hpp"
 #include "workloads/recorded/work_class.hpp"
@@ -62,13 +61,12 @@ inline CallNames names_of(Collective op) {
     }
 }
 
-// Types as PyTorch's profiler calls them, and their bytes.
-inline std::pair<std::string_view, double> element_of(std::string_view type) {
-    if (type == "bf16") return {"BFloat16", 2};
-    if (type == "fp16") return {"Half", 2};
-    if (type == "fp32") return {"Float", 4};
-    if (type == "int64") return {"Long", 8};
-    return {"Byte", 1};
+// Types as PyTorch's profiler calls them.
+inline std::string_view name_of_type(std::string_view type) {
+    if (type == "bf16") return "BFloat16";
+    if (type == "fp16") return "Half";
+    if (type == "fp32") return "Float";
+    return type == "int64" ? "Long" : "Byte";
 }
 
 }  // namespace weft::kineto

@@ -1,6 +1,7 @@
 #include "workloads/recorded/simulated_host.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -55,14 +56,14 @@ SimulatedHost simulated_host(const Plan& plan, const Script& script, const Simul
     std::int64_t free = 0;          // when the host was through with the pass before
     std::vector<std::size_t> pass;  // its nodes
     for (std::size_t i = 0; i < rank.ops.size(); ++i) {
-        issues[i].end = nanoseconds_of(rank.spans[i].end);
+        issues[i].end = nanoseconds(rank.spans[i].end);
         if (const SimulatedComputation* const what = host.computations[i]) {
             pass.push_back(i);
             launched += launches(*what);
             issues[i].each = plan.device.host_launch.value * 1e9 * operations(plan, *what, of_layers);
         }
         if (!is_of_host(rank.record, i)) continue;
-        const std::int64_t begin = nanoseconds_of(rank.spans[i].begin);
+        const std::int64_t begin = nanoseconds(rank.spans[i].begin);
         if (waits_for_device(rank.record, i)) host.waits.push_back({free, begin});
         free = issues[i].end;
         auto at = static_cast<double>(begin);

@@ -2,7 +2,6 @@
 // stream of the host; elsewhere the host is ahead of the device.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -28,8 +27,6 @@ struct SimulatedHost {
     std::vector<HostIssue> issues;                          // by node
     std::vector<HostWait> waits;                            // in order
 };
-
-inline std::int64_t nanoseconds_of(Instant at) { return std::llround(since_start(at).value * 1e9); }
 
 // `kernels`: simulated_kernels() of the rank's stage, which must outlive the result.
 SimulatedHost simulated_host(const Plan& plan, const Script& script, const SimulatedRank& rank,

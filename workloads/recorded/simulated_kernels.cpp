@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "sim/base/check.hpp"
 #include "workloads/plan/update.hpp"
@@ -22,15 +21,12 @@ ProductShape kind_of(const Kernel& kernel) {
 std::vector<SimulatedComputation> simulated_kernels(const Plan& plan, std::uint32_t stage) {
     WorkCounter counter(plan, stage);
     std::vector<SimulatedComputation> computations;
-    const auto key_of = [](const ProductShape& kind) {
-        return std::tuple(kind.what, kind.m, kind.n, kind.k, kind.count);
-    };
-    std::map<decltype(key_of({})), std::size_t> numbers;
+    std::map<ProductShape, std::size_t> numbers;
     std::vector<ProductShape> kinds;
     counter.visit(
         [&](const Kernel& kernel) {
             const ProductShape kind = kind_of(kernel);
-            if (numbers.try_emplace(key_of(kind), kinds.size()).second) kinds.push_back(kind);
+            if (numbers.try_emplace(kind, kinds.size()).second) kinds.push_back(kind);
             return 0.0;
         },
         [&](const WorkKey& key, double own) {
@@ -48,9 +44,7 @@ std::vector<SimulatedComputation> simulated_kernels(const Plan& plan, std::uint3
         const auto measured = [&](auto measure, auto set) {
             std::size_t at = 0;
             counter.visit(
-                [&](const Kernel& kernel) {
-                    return numbers.at(key_of(kind_of(kernel))) == number ? measure(kernel) : 0.0;
-                },
+                [&](const Kernel& kernel) { return numbers.at(kind_of(kernel)) == number ? measure(kernel) : 0.0; },
                 [&](const WorkKey& key, double value) {
                     SimulatedComputation& found = computations.at(at++);
                     if (value > WorkCounter::least && is_of_passes(key)) set(found, value);
@@ -67,7 +61,7 @@ std::vector<SimulatedComputation> simulated_kernels(const Plan& plan, std::uint3
                        plan.device.kernel_launch.value * kernel.launches;
             },
             [&](SimulatedComputation& found, double value) {
-                const bool has = !found.kernels.empty() && key_of(found.kernels.back().shape) == key_of(kinds[number]);
+                const bool has = !found.kernels.empty() && found.kernels.back().shape == kinds[number];
                 if (!has) found.kernels.push_back({.shape = kinds[number], .launches = 1, .time = {}});
                 found.kernels.back().time = Seconds{value};
             });

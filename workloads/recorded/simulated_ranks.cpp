@@ -18,13 +18,9 @@ bool is_call(const Action& action) { return action.kind == Action::Kind::call ||
 
 bool takes_time(const Action& action) { return action.kind != Action::Kind::wait && action.kind != Action::Kind::join; }
 
-// Where a computation runs: streams of the device, and its host.
-RecordedUnit unit_of(LaneId lane) {
-    if (lane == lanes::host) return {.name = "host", .is_host = true};
-    return {.name = lane == lanes::store ? "stream 1" : lane == lanes::load ? "stream 2" : "stream 0"};
-}
-
 }  // namespace
+
+std::uint32_t stream_of(LaneId lane) { return lane == lanes::store ? 1 : lane == lanes::load ? 2 : 0; }
 
 SimulatedRanks::SimulatedRanks(const Simulation& run) : run_(run), grid_(run.plan.job.layout.grid()) {
     WEFT_CHECK(run.step.program.routines.empty(), "ranks are read from ops that are written out");
@@ -126,19 +122,15 @@ SimulatedRank SimulatedRanks::rank(RankId rank) {
     SimulatedRank found{.rank = rank, .stage = run_.step.stage[RankClassId{number}]};
     found.ops = nodes.ops;
     found.actions = nodes.actions;
-    found.record.file = "rank " + std::to_string(index(rank));
-    Instant last;
-    for (const OpId op : nodes.ops) {
-        found.spans.push_back(run_.timeline.spans[op]);
-        last = std::max(last, found.spans.back().end);
-    }
-    found.record.recorded = since_start(last);
+    for (const OpId op : nodes.ops) found.spans.push_back(run_.timeline.spans[op]);
     const std::vector<Action>& actions = scripts_[found.stage].actions();
     for (std::size_t i = 0; i < nodes.ops.size(); ++i) {
         RecordedNode what = node(found, i, actions[nodes.actions[i]]);
         if (what.kind == RecordedKind::compute) {
-            const RecordedUnit unit = unit_of(run_.step.program.ops[nodes.ops[i]].lane);
-            what.unit = reading_.unit(found.record, unit.name, unit.is_host);
+            const LaneId on = lane(found, i);
+            const bool is_host = on == lanes::host;
+            const std::string unit = is_host ? "host" : "stream " + std::to_string(stream_of(on));
+            what.unit = reading_.unit(found.record, unit, is_host);
         }
         found.record.nodes.push_back(what);
     }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "sim/engine/timeline.hpp"
@@ -16,14 +17,18 @@ namespace weft {
 
 // One node per computation and call, in the order in which the rank issues them; joins are not among them, and their
 // dependencies are those of what waits for them.
+// Views are of what made it.
 struct SimulatedRank {
     RankId rank{};
     std::uint32_t stage = 0;
-    RecordedRank record{};            // computation as it took with what disturbed it; bytes as a rank puts them in
-    std::vector<Span> spans{};        // of its nodes
-    std::vector<ActionId> actions{};  // of the script of its stage, of its nodes
-    std::vector<OpId> ops{};          // of the program, of its nodes
+    RecordedRank record{};                // computation as it took with what disturbed it; bytes as a rank puts them in
+    std::vector<Span> spans{};            // of its nodes
+    std::span<const ActionId> actions{};  // of the script of its stage, of its nodes
+    std::span<const OpId> ops{};          // of the program, of its nodes
 };
+
+// Where a computation runs: 0 computes, 1 copies to the host's memory, 2 from there. Not of the host's lane.
+std::uint32_t stream_of(LaneId lane);
 
 class SimulatedRanks {
   public:
@@ -37,6 +42,9 @@ class SimulatedRanks {
     const Script& script(std::uint32_t stage) const { return scripts_[stage]; }
 
     SimulatedRank rank(RankId rank);
+    LaneId lane(const SimulatedRank& rank, std::size_t node) const {
+        return run_.step.program.ops[rank.ops[node]].lane;
+    }
     // Groups by number, and names of what ranks do that were asked for so far; ranks are not in it.
     const RecordedProgram& program() const { return reading_.program; }
 

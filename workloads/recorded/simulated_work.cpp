@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
-#include <tuple>
 
 #include "workloads/plan/update.hpp"
 #include "workloads/stage/stage_script.hpp"
@@ -23,10 +22,10 @@ std::int32_t layer_of(std::string_view label, const Where& where) {
 
 std::vector<ProductShape> shapes_of(const std::vector<Kernel>& kernels) {
     std::vector<ProductShape> shapes;
-    std::set<std::tuple<double, double, double, double, WorkClass>> known;
+    std::set<ProductShape> known;
     for (const Kernel& kernel : kernels) {
         const ProductShape shape{kernel.m, kernel.n, kernel.k, kernel.count, work_class(kernel)};
-        if (known.emplace(shape.m, shape.n, shape.k, shape.count, shape.what).second) shapes.push_back(shape);
+        if (known.insert(shape).second) shapes.push_back(shape);
     }
     return shapes;
 }

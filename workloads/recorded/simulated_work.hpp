@@ -31,6 +31,8 @@ struct WorkSum {
 struct ProductShape {
     double m = 0, n = 0, k = 0, count = 1;
     WorkClass what{};
+
+    auto operator<=>(const ProductShape&) const = default;
 };
 
 struct SimulatedWork {

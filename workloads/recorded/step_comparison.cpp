@@ -14,9 +14,8 @@ namespace weft {
 namespace {
 
 constexpr std::int64_t of_nanosecond = 1'000'000;
-constexpr double per_second = 1e15;
 
-std::int64_t clock_ticks(Seconds time) { return std::llround(time.value * per_second); }
+std::int64_t clock_ticks(Seconds time) { return std::llround(time.value * Instant::ticks_per_second); }
 
 // Dimensions of a product (m, n, k, count) by those of its operands.
 struct Dims {

@@ -117,29 +117,9 @@ bool has_broadcast_rows(std::string_view dims) {
     return (operands[0].back() == 1) != (operands[1].back() == 1);
 }
 
-WorkClass of_passes(PassClass pass) {
-    switch (pass) {
-        case PassClass::fused:
-            return fused;
-        case PassClass::element_wise:
-            return element_wise;
-        case PassClass::strided:
-            return strided;
-        case PassClass::broadcast:
-            return broadcast;
-        case PassClass::norm:
-            return norm;
-        case PassClass::reduction:
-            return reduction;
-        case PassClass::softmax:
-            return softmax;
-        case PassClass::gathered:
-            return gathered;
-        case PassClass::optimizer:
-            return optimizer;
-    }
-    throw LogicError("a PassClass outside its enumerators");
-}
+// By PassClass.
+constexpr std::array<WorkClass, pass_classes> of_pass{fused,     element_wise, strided,  broadcast, norm,
+                                                      reduction, softmax,      gathered, optimizer};
 
 }  // namespace
 
@@ -155,7 +135,7 @@ WorkClass work_class(const Kernel& kernel) {
     if (kernel.kind == KernelKind::attention || kernel.kind == KernelKind::attention_backward) return attention;
     const auto is = [&](std::string_view part) { return kernel.name.find(part) != std::string_view::npos; };
     if (kernel.kind == KernelKind::memory) {
-        if (kernel.pass != PassClass::fused) return of_passes(kernel.pass);
+        if (kernel.pass != PassClass::fused) return of_pass[static_cast<std::size_t>(kernel.pass)];
         if (kernel.name.starts_with("embedding")) return gathered;
         return is("norm") ? norm : fused;
     }

@@ -115,7 +115,8 @@ TEST_P(ExportedSteps, tell_each_rank_what_it_calls) {
             if (node.kind == RecordedKind::collective) read_bytes[std::string(name(node.op))] += node.bytes.value;
         }
         EXPECT_EQ(read_bytes.size(), bytes.size());
-        for (const auto& [op, sum] : bytes) EXPECT_NEAR(read_bytes[op], sum, own.record.nodes.size()) << op;
+        for (const auto& [op, sum] : bytes)
+            EXPECT_NEAR(read_bytes[op], sum, static_cast<double>(own.record.nodes.size())) << op;
     }
 }
 

@@ -18,19 +18,6 @@ namespace {
 
 constexpr std::size_t longest_message = std::size_t{64} << 20U;
 
-enum class NodeType : std::uint8_t { invalid, metadata, load, store, compute, send, receive, collective };
-
-// CollectiveCommType, in its order. A barrier is an all-reduce of next to nothing.
-constexpr std::array<std::optional<Collective>, 10> collectives{Collective::all_reduce,
-                                                                Collective::reduce,
-                                                                Collective::all_gather,
-                                                                std::nullopt,
-                                                                std::nullopt,
-                                                                Collective::broadcast,
-                                                                Collective::all_to_all,
-                                                                Collective::reduce_scatter,
-                                                                Collective::reduce_scatter,
-                                                                Collective::all_reduce};
 constexpr double barrier = 9;
 constexpr Bytes barrier_bytes{8};
 
@@ -101,22 +88,22 @@ class FileReader {
     std::optional<std::string> fill(RecordedNode& node, const ChakraNode& read) {
         const ChakraAttributes& has = read.attributes;
         const bool is_on_host = has.is_cpu_op.value_or(0.0) != 0.0;
-        if (read.type > static_cast<std::uint64_t>(NodeType::collective) || read.type == 0) {
+        if (read.type > static_cast<std::uint64_t>(ChakraType::collective) || read.type == 0) {
             return fmt::format("has type {}; there are 1 to 7", read.type);
         }
-        const auto type = static_cast<NodeType>(read.type);
-        if (type == NodeType::metadata) return metadata(read), std::nullopt;
-        if (type < NodeType::send || is_on_host) {  // the host's call of a collective only launches it
+        const auto type = static_cast<ChakraType>(read.type);
+        if (type == ChakraType::metadata) return metadata(read), std::nullopt;
+        if (type < ChakraType::send || is_on_host) {  // the host's call of a collective only launches it
             node.kind = RecordedKind::compute;
             node.bytes = Bytes{std::max(0.0, has.tensor_size.value_or(0.0))};
             node.flops = Flops{std::max(0.0, has.num_ops.value_or(0.0))};
-            const bool is_memory = type == NodeType::load || type == NodeType::store;
+            const bool is_memory = type == ChakraType::load || type == ChakraType::store;
             node.unit = unit(is_on_host ? host : is_memory ? memory : std::max(0.0, has.stream.value_or(0.0)));
             return std::nullopt;
         }
         if (!has.comm_size || !(*has.comm_size >= 0.0)) return "has no comm_size";
         node.bytes = Bytes{*has.comm_size};
-        return type == NodeType::collective ? collective(node, has) : message(node, has, type);
+        return type == ChakraType::collective ? collective(node, has) : message(node, has, type);
     }
 
     std::optional<std::string> collective(RecordedNode& node, const ChakraAttributes& has) {
@@ -125,7 +112,7 @@ class FileReader {
         if (!(*has.comm_type >= 0.0 && *has.comm_type <= barrier)) {
             return fmt::format("has comm_type {}; there are 0 to 9", *has.comm_type);
         }
-        const std::optional<Collective> op = collectives[static_cast<std::size_t>(*has.comm_type)];
+        const std::optional<Collective> op = chakra_collectives[static_cast<std::size_t>(*has.comm_type)];
         if (!op) return "is a gather or scatter, which no library of weft's machines has";
         if (has.some_dimensions && has.group.empty()) {
             return "is among some dimensions of ASTRA-sim's network (involved_dim): a group (pg_name) is needed";
@@ -136,8 +123,8 @@ class FileReader {
         return std::nullopt;
     }
 
-    std::optional<std::string> message(RecordedNode& node, const ChakraAttributes& has, NodeType type) {
-        const bool sends = type == NodeType::send;
+    std::optional<std::string> message(RecordedNode& node, const ChakraAttributes& has, ChakraType type) {
+        const bool sends = type == ChakraType::send;
         node.kind = sends ? RecordedKind::send : RecordedKind::receive;
         const std::optional<double> other = sends ? has.comm_dst : has.comm_src;
         const std::optional<double> own = sends ? has.comm_src : has.comm_dst;

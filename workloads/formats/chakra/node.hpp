@@ -1,12 +1,31 @@
 // A node of a Chakra execution trace as its message has it, and what is wrong with the message.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "sim/collective/algorithm.hpp"
+
 namespace weft {
+
+// NodeType.
+enum class ChakraType : std::uint8_t { invalid, metadata, load, store, compute, send, receive, collective };
+
+// CollectiveCommType, in its order. A barrier, the last, is an all-reduce of next to nothing; the two that are missing
+// are gather and scatter.
+inline constexpr std::array<std::optional<Collective>, 10> chakra_collectives{Collective::all_reduce,
+                                                                              Collective::reduce,
+                                                                              Collective::all_gather,
+                                                                              std::nullopt,
+                                                                              std::nullopt,
+                                                                              Collective::broadcast,
+                                                                              Collective::all_to_all,
+                                                                              Collective::reduce_scatter,
+                                                                              Collective::reduce_scatter,
+                                                                              Collective::all_reduce};
 
 // Attributes of a node, each of some kind of number or a text; what is not given stays as it is here.
 struct ChakraAttributes {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/collective/algorithm.hpp"
+#include "topologies/library_reader.hpp"
 #include "workloads/recorded/recorded_step.hpp"
 
 namespace weft {
@@ -91,13 +91,10 @@ class RankReader {
         if (op == "send" || op == "recv") return message(node, call, op == "send");
         node.kind = RecordedKind::collective;
         node.partner = group(call);
-        bool is_known = false;
-        for (const Algorithm* const known : collective::all()) {
-            if (name(known->op) != op) continue;
-            node.op = known->op;
-            is_known = true;
+        if (const auto known = find_collective(op)) {
+            node.op = *known;
+            return;
         }
-        if (is_known) return;
         reading_.mistakes.add(rank_, node,
                               call.op == 0
                                   ? "is a call that does not say which: record with PyTorch 2.3 or newer"
