@@ -1,6 +1,7 @@
 #include "models/memory/memory.hpp"
 
 #include "models/transformer/kernel_parts.hpp"
+#include "models/transformer/recurrence.hpp"
 
 namespace weft {
 namespace {
@@ -51,19 +52,28 @@ double share_again(const std::vector<KeptProduct>& products, std::string_view ke
 }  // namespace
 
 std::vector<KeptProduct> layer_products(const Transformer& model, LayerKind kind, const Shard& shard) {
+    if (!model.kinds.empty()) return layer_products(of_kind(model, kind), own_kind(kind), shard);
     const ShardSizes size(model, shard);
     const double tensor = shard.tensor;
     Products products;
-    model.has_latent_attention() ? add_latent(model, size, tensor, products) : add_plain(model, size, tensor, products);
-    products.add("dense", size.hidden, Products::Used::no);
+    if (is_recurrent(model.mixer)) {
+        for (const RecurrentMap& map : recurrent_maps(model)) {
+            const double outputs = static_cast<double>(map.outputs) / (map.whole ? 1.0 : tensor);
+            products.add(map.names.forward, outputs, Products::Used::yes);
+        }
+    } else if (model.mixer == Mixer::attention) {
+        model.has_latent_attention() ? add_latent(model, size, tensor, products)
+                                     : add_plain(model, size, tensor, products);
+    }
+    if (model.mixer != Mixer::none) products.add("dense", size.hidden, Products::Used::no);
     const auto mlp = [&](std::string_view up, std::string_view down, double width) {
         if (model.gated) products.add(up, width, Products::Used::yes);
         products.add(up, width, Products::Used::yes);
         products.add(down, size.hidden, Products::Used::no);
     };
-    if (!has_experts(kind)) {
+    if (has_mlp(model, kind)) {
         mlp("h_to_4h", "4h_to_h", size.ffn);
-    } else if (model.experts.shared > 0) {
+    } else if (has_experts(kind) && model.experts.shared > 0) {
         mlp("shared experts up", "shared experts down", ExpertSizes(model, shard).shared_ffn);
     }
     return std::move(products).all();

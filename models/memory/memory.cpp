@@ -27,21 +27,24 @@ struct Transients {
 
 Transients backward_transients(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory,
                                const MadeGradients& made) {
+    if (!model.kinds.empty()) return backward_transients(of_kind(model, kind), own_kind(kind), shard, inventory, made);
     const ShardSizes size(model, shard);
     const double e = size.element_bytes, maps = made.mlp.value / e;
     const bool divided = shard.sequence_parallel == SequenceParallel::on && shard.tensor > 1;
     const double whole = divided ? size.hidden : 0.0;  // gathered, beyond the own share
-    double mlp =
-        std::max(size.tokens * (whole + size.ffn), around_mlp(size.tokens, 0.0, size.ffn_inputs, size.ffn, maps));
-    if (has_experts(kind)) {
+    double mlp = 0;
+    if (has_mlp(model, kind)) {
+        mlp = std::max(size.tokens * (whole + size.ffn), around_mlp(size.tokens, 0.0, size.ffn_inputs, size.ffn, maps));
+    } else if (has_experts(kind)) {
         const ExpertSizes expert(model, shard);
-        const double returned = (expert.dispatched + expert.received()) * size.hidden;
-        const double own = around_mlp(expert.received(), size.hidden, expert.inputs, expert.ffn, maps);
+        const double returned = (expert.dispatched + expert.received()) * expert.hidden;
+        const double own = around_mlp(expert.received(), expert.hidden, expert.inputs, expert.ffn, maps);
         const double shared = around_mlp(size.tokens, whole, expert.shared_inputs, expert.shared_ffn, maps);
         mlp = std::max({returned, own, shared});
     }
-    const double core =
-        shard.attention == AttentionCore::unfused ? 2.0 * size.scores : size.tokens * (size.qkv + size.context);
+    const bool scored = model.mixer == Mixer::attention && shard.attention == AttentionCore::unfused;
+    const double mixed = model.mixer == Mixer::none ? 0.0 : size.tokens * (size.qkv + size.context);
+    const double core = scored ? 2.0 * size.scores : mixed;
     return {{size.own_state * residual_bytes(shard, inventory)}, {mlp * e}, Bytes{core * e} + made.all};
 }
 

@@ -1,7 +1,10 @@
 // The inventory of what a layer keeps for backward.
+#include <algorithm>
+
 #include "models/memory/memory.hpp"
 #include "models/transformer/kernel_parts.hpp"
 #include "models/transformer/recipes.hpp"
+#include "models/transformer/recurrence.hpp"
 
 namespace weft {
 namespace {
@@ -25,17 +28,21 @@ class Tensors {
         // bits.
         const double norm_parts = inventory_.norm_function == NormFunction::in_parts ? 4.0 : 0.0;
         if (norm_parts > 0) keep_bytes("parts of the input norm", size_.own_state * norm_parts);
-        attention();
+        const bool feeds = has_feed_forward(model_, kind), mixes = model_.mixer != Mixer::none;
+        if (mixes) mixer();
         // Where attention and MLP share a norm, its input and output are kept once.
-        const double own = model_.norm_placement == NormPlacement::shared ? 0.0 : size_.own_state;
+        const bool joins = feeds && mixes && model_.norm_placement != NormPlacement::shared;
+        const double own = joins ? size_.own_state : 0.0;
         const double input = own * (residual + norm_parts);
         const bool both = model_.norm_placement == NormPlacement::sandwich;
         if (both) keep_bytes("attention output norm's input", input);
         keep_bytes("post-attention norm's input", input);
         half_ = LayerHalf::mlp;
         const double maps = model_.gated && !has_experts(kind) ? copies(2) : 1.0;
-        if (!again(LayerPart::mlp_norm)) keep_operand("MLP's input", own * kept_share() * maps);
-        has_experts(kind) ? experts() : mlp();
+        const double mapped = feeds && !mixes ? size_.own_state : own;
+        if (!again(LayerPart::mlp_norm)) keep_operand("MLP's input", mapped * kept_share() * maps);
+        if (has_experts(kind)) experts();
+        if (has_mlp(model_, kind)) mlp();
         if (both) keep_bytes("output norm's input", input);
         if (shard_.dropout == Dropout::on) keep_bytes("mask after MLP", size_.own_state * mask_bytes);
         return saved_;
@@ -52,15 +59,15 @@ class Tensors {
             }
         }
         half_ = LayerHalf::attention;
-        scores();
-        keep("projection's input", size_.tokens * size_.context);
+        if (model_.mixer == Mixer::attention) scores();
+        if (model_.mixer != Mixer::none) keep("projection's input", size_.tokens * size_.context);
         const bool reduced = shard_.sequence_parallel == SequenceParallel::on && shard_.tensor > 1;
         if (reduced) keep(products_of_recomputation, size_.own_state);
         half_ = LayerHalf::mlp;
         if (reduced && !has_experts(kind)) keep(products_of_recomputation, size_.own_state);
         if (!has_experts(kind) || shard_.expert == 1) return saved_;
         const ExpertSizes expert(model_, shard_);
-        keep(products_of_recomputation, (expert.received() + expert.dispatched) * size_.hidden);
+        keep(products_of_recomputation, (expert.received() + expert.dispatched) * expert.hidden);
         return saved_;
     }
 
@@ -85,17 +92,15 @@ class Tensors {
     // Of an input that so many maps take.
     double copies(double maps) const { return inventory_.autocast == Autocast::on ? maps : 1.0; }
 
-    void attention() {
+    void mixer() {
         if (!again(LayerPart::input_norm)) {
             keep_operand("input of queries, keys and values", size_.own_state * kept_share() * copies(3));
         }
-        if (model_.has_latent_attention()) latent();
-        if (!again(LayerPart::latent_up)) keep("queries, keys and values", size_.tokens * size_.qkv);
-        if (model_.query_key_norm != QueryKeyNorm::none) {
-            const std::uint64_t normed = query_width(model_) + key_width(model_);
-            keep("queries and keys before their norms", size_.tokens * static_cast<double>(normed) / shard_.tensor);
+        if (is_recurrent(model_.mixer)) {
+            for (const SavedTensor& tensor : recurrent_saved(model_, shard_)) saved_.push_back(tensor);
+        } else {
+            attention();
         }
-        if (!again(LayerPart::core)) scores();
         keep("projection's input", size_.tokens * size_.context);
         if (shard_.casting != Casting::none) {
             keep_operand("projection's operand", size_.tokens * size_.context);
@@ -103,6 +108,24 @@ class Tensors {
             keep("attention output", size_.tokens * size_.context);
         }
         if (shard_.dropout == Dropout::on) keep_bytes("mask after attention", size_.own_state * mask_bytes);
+    }
+
+    void attention() {
+        if (model_.has_latent_attention()) latent();
+        if (!again(LayerPart::latent_up)) keep("queries, keys and values", size_.tokens * size_.qkv);
+        if (const auto gate = static_cast<double>(gate_width(model_)); gate > 0) {
+            keep("attention gate and its operand", size_.tokens * (gate / shard_.tensor + size_.context));
+        }
+        if (model_.indexer.heads > 0) {
+            keep("indexer's queries and keys", size_.tokens * (1.0 + model_.indexer.heads) * model_.indexer.head_size);
+            constexpr double chosen_bytes = 8.0;  // an index and a score
+            keep_bytes("chosen keys", size_.tokens * std::min(model_.indexer.top_k, shard_.sequence) * chosen_bytes);
+        }
+        if (model_.query_key_norm != QueryKeyNorm::none) {
+            const std::uint64_t normed = query_width(model_) + key_width(model_);
+            keep("queries and keys before their norms", size_.tokens * static_cast<double>(normed) / shard_.tensor);
+        }
+        if (!again(LayerPart::core)) scores();
     }
 
     // Each before and after its norm; before it, and the keys' rotary part, where backward makes the rest of them.
@@ -141,13 +164,13 @@ class Tensors {
         if (again(LayerPart::experts)) return;
         const ExpertSizes expert(model_, shard_);
         keep_bytes("router's probabilities", expert.routed * model_.experts.count * softmax_bytes);
-        keep_operand("experts' input", expert.received() * size_.hidden);
+        keep_operand("experts' input", expert.received() * expert.hidden);
         keep("experts' activation function's input", expert.received() * (expert.inputs + half(expert.ffn)));
         if (!again(LayerPart::expert_activation)) {
             keep_operand("experts' activation function's output", expert.received() * expert.ffn);
         }
         if (inventory_.expert_weights == ExpertWeights::on_return) {
-            keep("rows to be weighted", expert.dispatched * size_.hidden);
+            keep("rows to be weighted", expert.dispatched * expert.hidden);
         }
         if (again(LayerPart::shared_experts)) return;
         keep("shared experts' activation function's input",
@@ -167,6 +190,7 @@ class Tensors {
 
 std::vector<SavedTensor> saved_tensors(const Transformer& model, LayerKind kind, const Shard& shard,
                                        const Inventory& inventory) {
+    if (!model.kinds.empty()) return saved_tensors(of_kind(model, kind), own_kind(kind), shard, inventory);
     return Tensors(model, shard, inventory).of(kind);
 }
 

@@ -42,8 +42,11 @@ class EagerLayer {
                 }
                 break;
             case Piece::qkv:
-                split(piece, "qkv",
-                      {size_.queries, (size_.qkv - size_.queries) / 2.0, (size_.qkv - size_.queries) / 2.0});
+                if (is_recurrent(model_.mixer)) {
+                    inputs(piece, 1);
+                    break;
+                }
+                split(piece, "qkv", separate_maps());
                 biases(piece);
                 rotation(piece);
                 inputs(piece, 3);
@@ -73,6 +76,12 @@ class EagerLayer {
     }
 
   private:
+    std::vector<double> separate_maps() const {
+        const double t = shard_.tensor, keys = static_cast<double>(key_width(model_)) / t;
+        std::vector<double> outputs{size_.queries + static_cast<double>(gate_width(model_)) / t, keys};
+        if (!model_.keys_are_values) outputs.push_back(static_cast<double>(value_width(model_)) / t);
+        return outputs;
+    }
     double state_bytes() const { return shard_.autocast == Autocast::on ? fp32 : e_; }
 
     // What the fused passes of a piece do.
@@ -219,7 +228,7 @@ class EagerLayer {
     // Rows of tokens by index in the order of their experts; backward adds them up by index.
     void dispatch(LayerPiece& piece) const {
         const ExpertSizes expert(model_, shard_);
-        const double moved = expert.dispatched * size_.hidden;
+        const double moved = expert.dispatched * expert.hidden;
         piece.forward.push_back(pass("rows of experts", moved, 2.0 * e_, PassClass::gathered, 24));
         piece.input_backward.push_back(pass("rows of experts gradient", moved, 3.0 * e_, PassClass::gathered, 12));
         piece.input_backward.push_back(pass("sum of gradients", size_.own_state, 3.0 * e_, PassClass::element_wise));
@@ -231,7 +240,7 @@ class EagerLayer {
         activation_of(piece, expert.received() * expert.ffn);
         if (model_.gated) {
             piece.input_backward.push_back(
-                pass("sum of input gradients", expert.received() * size_.hidden, 3.0 * e_, PassClass::element_wise));
+                pass("sum of input gradients", expert.received() * expert.hidden, 3.0 * e_, PassClass::element_wise));
         }
     }
 
@@ -239,7 +248,7 @@ class EagerLayer {
     // gradients are sums over products.
     void combine(LayerPiece& piece) const {
         const ExpertSizes expert(model_, shard_);
-        const double moved = expert.dispatched * size_.hidden;
+        const double moved = expert.dispatched * expert.hidden;
         piece.forward.push_back(pass("weighted rows", moved, 2.0 * e_, PassClass::broadcast));
         piece.forward.push_back(pass("sum of rows", moved, 3.0 * e_, PassClass::gathered, 4));
         piece.input_backward.push_back(pass("sum of rows gradient", moved, 2.0 * e_, PassClass::gathered));

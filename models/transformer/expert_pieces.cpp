@@ -21,6 +21,10 @@ LayerPiece router(const Transformer& model, const ShardSizes& size, const Expert
         for (Kernel& kernel : *kernels) kernel.parameters = false;
     }
     piece.forward.push_back(memory_kernel("routing", 2.0 * scores, score_bytes));
+    if (model.experts.latent > 0) {  // before tokens leave for their experts
+        const MapShape shape{.rows = expert.routed, .inputs = size.hidden, .outputs = expert.hidden};
+        add_map<"latent down">(piece, false, shape, size.element_bytes);
+    }
     return piece;
 }
 
@@ -29,19 +33,25 @@ LayerPiece router(const Transformer& model, const ShardSizes& size, const Expert
 LayerPiece permute(const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
     LayerPiece piece = piece_of(Piece::permute, {});
     if (shard.dispatch != Dispatch::all_to_all) return piece;
-    const double moved = 2.0 * expert.dispatched * size.hidden;
+    const double moved = 2.0 * expert.dispatched * expert.hidden;
     piece.forward = {memory_kernel("permute", moved, size.element_bytes)};
     piece.input_backward = {memory_kernel("permute gradient", moved, size.element_bytes)};
     return piece;
 }
 
 // The sum of a token's rows, weighted by their probabilities, whose gradients need the rows once more.
-LayerPiece unpermute(const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
+LayerPiece unpermute(const Transformer& model, const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
     LayerPiece piece = piece_of(Piece::unpermute, {});
+    if (model.experts.latent > 0) {
+        const MapShape shape{.rows = expert.routed, .inputs = expert.hidden, .outputs = size.hidden};
+        add_map<"latent up">(piece, false, shape, size.element_bytes);
+    }
     if (shard.dispatch != Dispatch::all_to_all) return piece;
     const double rows = expert.dispatched, sums = expert.routed;
-    piece.forward = {memory_kernel("unpermute", (rows + sums) * size.hidden, size.element_bytes)};
-    piece.input_backward = {memory_kernel("unpermute gradient", (2.0 * rows + sums) * size.hidden, size.element_bytes)};
+    piece.forward.insert(piece.forward.begin(),
+                         memory_kernel("unpermute", (rows + sums) * expert.hidden, size.element_bytes));
+    piece.input_backward.push_back(
+        memory_kernel("unpermute gradient", (2.0 * rows + sums) * expert.hidden, size.element_bytes));
     return piece;
 }
 
@@ -51,10 +61,10 @@ enum class Rows : std::uint8_t { spread, summed };
 Kernel rearrange(const Shard& shard, const ShardSizes& size, const ExpertSizes& expert, Rows form) {
     const double rows = expert.received();
     if (shard.dispatch == Dispatch::all_to_all)
-        return memory_kernel("expert sort", 2.0 * rows * size.hidden, size.element_bytes);
+        return memory_kernel("expert sort", 2.0 * rows * expert.hidden, size.element_bytes);
     const bool own = shard.dispatch == Dispatch::all_gather && form == Rows::spread;
     const double moved = rows + (own ? rows : expert.arriving);
-    return memory_kernel(form == Rows::spread ? "permute" : "unpermute", moved * size.hidden, size.element_bytes);
+    return memory_kernel(form == Rows::spread ? "permute" : "unpermute", moved * expert.hidden, size.element_bytes);
 }
 
 LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
@@ -63,16 +73,16 @@ LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSize
                  after = rearrange(shard, size, expert, Rows::summed);
     const bool sorted = shard.dispatch != Dispatch::all_to_all || (shard.expert > 1 && expert.local > 1.0);
     LayerPiece piece = piece_of(Piece::experts, "experts"), up = piece;
-    add_map<"experts up">(up, model.biases.experts,
-                          {.rows = expert.rows, .inputs = size.hidden, .outputs = expert.inputs, .count = expert.local},
-                          e);
+    add_map<"experts up">(
+        up, model.biases.experts,
+        {.rows = expert.rows, .inputs = expert.hidden, .outputs = expert.inputs, .count = expert.local}, e);
     if (sorted) piece.forward.push_back(before);
     piece.forward.push_back(up.forward.front());
     piece.forward.push_back(activation(model, rows, expert.inputs, expert.ffn, e));
     if (sorted) piece.input_backward.push_back(before);
-    add_map<"experts down">(piece, model.biases.experts,
-                            {.rows = expert.rows, .inputs = expert.ffn, .outputs = size.hidden, .count = expert.local},
-                            e);
+    add_map<"experts down">(
+        piece, model.biases.experts,
+        {.rows = expert.rows, .inputs = expert.ffn, .outputs = expert.hidden, .count = expert.local}, e);
     if (sorted) piece.forward.push_back(after);
     piece.input_backward.push_back(activation_gradient(model, rows, expert.inputs, expert.ffn, e));
     piece.input_backward.push_back(up.input_backward.front());
@@ -115,7 +125,7 @@ std::vector<LayerPiece> expert_pieces(const Transformer& model, const Shard& sha
     const ShardSizes size(model, shard);
     const ExpertSizes expert(model, shard);
     std::vector<LayerPiece> pieces{router(model, size, expert), permute(shard, size, expert),
-                                   experts(model, shard, size, expert), unpermute(shard, size, expert)};
+                                   experts(model, shard, size, expert), unpermute(model, shard, size, expert)};
     if (model.experts.shared > 0) {
         pieces.push_back(shared_up(model, size, expert));
         pieces.push_back(shared_down(model, size, expert));

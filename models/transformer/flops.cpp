@@ -1,27 +1,53 @@
 #include "models/transformer/flops.hpp"
 
 #include "models/transformer/prediction.hpp"
+#include "models/transformer/recurrence.hpp"
 
 namespace weft {
 namespace {
 
-// Elements of the matrices that a token meets in one layer: biases and norms do no matrix products.
+// Elements of the matrices that a token meets in one layer: biases and norms do no matrix products. `model` is of_kind.
 double layer_matrices(const Transformer& model, LayerKind kind) {
-    const double attention = static_cast<double>(qkv_matrices(model) + model.hidden * context_width(model));
+    const double mixer = static_cast<double>(qkv_matrices(model) +
+                                             (model.mixer == Mixer::none ? 0 : model.hidden * context_width(model)));
+    if (!has_feed_forward(model, kind)) return mixer;
     if (!has_experts(kind)) {
-        return attention + model.hidden * (static_cast<double>(ffn_input_width(model)) + model.ffn_hidden);
+        return mixer + model.hidden * (static_cast<double>(ffn_input_width(model)) + model.ffn_hidden);
     }
     const Experts& experts = model.experts;
     const double expert = static_cast<double>(expert_input_width(model)) + experts.ffn_hidden;
     const double shared = static_cast<double>(shared_input_width(model) + shared_width(model));
     const double scores = experts.count + (experts.shared_gate ? 1.0 : 0.0);
-    return attention + model.hidden * (scores + experts.top_k * expert + shared);
+    return mixer + expert_hidden(model) * experts.top_k * expert +
+           model.hidden * (scores + shared + 2.0 * experts.latent);
 }
 
-double all_layer_matrices(const Transformer& model) {
-    const double with = expert_layers(model);
-    return with * layer_matrices(model, LayerKind::expert) +
-           (model.layers - with) * layer_matrices(model, LayerKind::dense);
+// Multiply-adds per token and token met of attention's scores and sums; with `share` of the pairs that a layer scores.
+double score_width(const Transformer& model) {
+    if (model.mixer != Mixer::attention) return 0;
+    return static_cast<double>(query_width(model) + context_width(model));
+}
+double attended_share(const Transformer& model, LayerKind kind, double sequence) {
+    if (model.indexer.heads > 0) return window_share({.tokens = model.indexer.top_k}, sequence);
+    return is_windowed(kind) ? window_share(model.window, sequence) : 1.0;
+}
+// Per token: products of a recurrence, and an indexer's scores.
+double further_multiply_adds(const Transformer& model, double sequence) {
+    if (is_recurrent(model.mixer)) return recurrent_flops(model) / 2.0;
+    return 1.0 * model.indexer.heads * model.indexer.head_size * sequence;
+}
+
+// Sums `count(model of the kind, kind)` over layers, those of prediction modules included.
+template <class Count>
+double over_layers(const Transformer& model, Count count) {
+    const std::vector<std::uint32_t> layers = layers_by_kind(model, all_layers(model));
+    double sum = 0;
+    for (std::size_t k = 0; k < layers.size(); ++k) {
+        if (layers[k] == 0) continue;
+        const auto kind = static_cast<LayerKind>(k);
+        sum += layers[k] * count(of_kind(model, kind), own_kind(kind));
+    }
+    return sum;
 }
 
 double vocabulary(const Transformer& model) { return static_cast<double>(padded_vocabulary(model, 1)); }
@@ -29,9 +55,7 @@ double vocabulary(const Transformer& model) { return static_cast<double>(padded_
 // Of all that a token meets, prediction modules and their output layers included.
 double matrices(const Transformer& model) {
     const double predictions = model.mtp_layers;
-    const double predicting =
-        layer_matrices(model, layer_kind(model, model.layers)) + 2.0 * model.hidden * model.hidden;
-    return all_layer_matrices(model) + predictions * predicting +
+    return over_layers(model, layer_matrices) + predictions * 2.0 * model.hidden * model.hidden +
            (1.0 + predictions) * model.hidden * vocabulary(model);
 }
 
@@ -39,11 +63,9 @@ double matrices(const Transformer& model) {
 
 Flops model_flops(const Transformer& model, double sequences, double sequence) {
     const double tokens = sequences * sequence;
-    const double predictions = model.mtp_layers;
-    const LayerKind last = layer_kind(model, model.layers);
-    const double windowed = windowed_layers(model) + (is_windowed(last) ? predictions : 0.0);
-    const double layers = all_layers(model) - windowed + windowed * window_share(model.window, sequence);
-    const double scores = layers * static_cast<double>(query_width(model) + context_width(model)) * sequence;
+    const double scores = over_layers(model, [&](const Transformer& own, LayerKind kind) {
+        return attended_share(own, kind, sequence) * score_width(own) * sequence + further_multiply_adds(own, sequence);
+    });
     return {6.0 * tokens * (matrices(model) + scores)};
 }
 
@@ -66,12 +88,13 @@ Flops megatron_core_2024_flops(const Transformer& model, double sequences, doubl
 }
 
 Flops megatron_core_flops(const Transformer& model, double sequences, double sequence) {
-    const Experts& experts = model.experts;
-    const double last_routed = has_experts(layer_kind(model, model.layers)) ? model.mtp_layers : 0.0;
-    const double routed = experts.count == 0 ? 0.0 : expert_layers(model) + last_routed;
-    const double router = model.hidden * (experts.count + (experts.shared_gate ? 1.0 : 0.0));
-    const double scores = all_layers(model) * static_cast<double>(query_width(model) + context_width(model)) * sequence;
-    return {6.0 * sequences * sequence * (matrices(model) - routed * router + scores / 2.0)};
+    const double counted = over_layers(model, [&](const Transformer& own, LayerKind kind) {
+        const Experts& experts = own.experts;
+        const double scored = experts.count + (experts.shared_gate ? 1.0 : 0.0);
+        const double router = has_experts(kind) ? own.hidden * scored : 0.0;
+        return score_width(own) * sequence / 2.0 + further_multiply_adds(own, sequence) - router;
+    });
+    return {6.0 * sequences * sequence * (matrices(model) + counted)};
 }
 
 Flops neox_2022_flops(const Transformer& model, double sequences, double sequence) {

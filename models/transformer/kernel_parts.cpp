@@ -63,7 +63,8 @@ static double arriving_rows(const Experts& experts, const Shard& shard, double g
 }
 
 ExpertSizes::ExpertSizes(const Transformer& model, const Shard& shard)
-    : local(static_cast<double>(model.experts.count) / shard.expert),
+    : hidden(expert_hidden(model)),
+      local(static_cast<double>(model.experts.count) / shard.expert),
       inputs(static_cast<double>(expert_input_width(model)) / shard.expert_tensor),
       ffn(static_cast<double>(model.experts.ffn_hidden) / shard.expert_tensor),
       shared_inputs(static_cast<double>(shared_input_width(model)) / shard.tensor),

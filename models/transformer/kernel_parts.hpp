@@ -48,11 +48,11 @@ void add_map(LayerPiece& piece, const MapNames& names, bool biased, const MapSha
 // A linear map "qkv": the product of that name forward, "qkv input gradient" and "qkv weight gradient" backward, and
 // the sum of "qkv bias gradient".
 template <Text name>
+constexpr MapNames map_names{name.letters, joined_text<name, " input gradient">.data(),
+                             joined_text<name, " weight gradient">.data(), joined_text<name, " bias gradient">.data()};
+template <Text name>
 void add_map(LayerPiece& piece, bool biased, const MapShape& shape, double element_bytes) {
-    static constexpr MapNames names{name.letters, joined_text<name, " input gradient">.data(),
-                                    joined_text<name, " weight gradient">.data(),
-                                    joined_text<name, " bias gradient">.data()};
-    add_map(piece, names, biased, shape, element_bytes);
+    add_map(piece, map_names<name>, biased, shape, element_bytes);
 }
 // The activation function after a first map: bias and GELU, or SwiGLU. Its gradient comes before add_map's.
 Kernel activation(const Transformer& model, double rows, double inputs, double outputs, double element_bytes);
@@ -109,6 +109,7 @@ struct ExpertSizes {
 
     double routed;                     // tokens that this rank's router scores
     double dispatched;                 // rows that this rank sends to experts: each token top_k times
+    double hidden;                     // inputs and outputs of an expert
     double local;                      // experts on this rank
     double rows;                       // of each
     double arriving;                   // rows that come from other ranks, before copies for local experts are made

@@ -1,7 +1,7 @@
 // One transformer layer, piece by piece. Element-wise kernels are counted as they are usually fused: bias into GELU,
 // bias and dropout into the residual addition, scaling and mask into the softmax. Backward, dropout is a pass of its
 // own.
-#include "models/transformer/kernel_parts.hpp"
+#include "models/transformer/recurrence.hpp"
 
 namespace weft {
 
@@ -25,9 +25,11 @@ Kernel flash_attention(std::string_view name, const Transformer& model, LayerKin
                        const ShardSizes& size, double products, double moved, double executed) {
     const PackedAttention& packing = shard.packing;
     const double whole = packing.share > 0 ? packing.share : 1.0;
-    const double share = !is_windowed(kind)  ? whole
-                         : packing.share > 0 ? packing.windowed_share
-                                             : window_share(model.window, shard.sequence);
+    const AttentionWindow chosen{.tokens = model.indexer.top_k};
+    const double share = model.indexer.heads > 0 ? std::min(whole, window_share(chosen, shard.sequence))
+                         : !is_windowed(kind)    ? whole
+                         : packing.share > 0     ? packing.windowed_share
+                                                 : window_share(model.window, shard.sequence);
     Kernel kernel = memory_kernel(name, moved, size.element_bytes);
     kernel.kind = KernelKind::attention;
     kernel.count = size.heads / whole;
@@ -77,6 +79,28 @@ LayerPiece core_piece(const Transformer& model, LayerKind kind, const Shard& sha
     return piece;
 }
 
+// The indexer scores every pair of a token and one before it for each of its heads, adds them up weighted, and chooses
+// (DeepSeek-V3.2, section 2.1): one product, whose sums over heads stay on the chip, and a pass over the sums in fp32.
+// It learns from attention's own probabilities over what it chose: backward is two products over the chosen pairs.
+namespace {
+void add_indexer_scores(LayerPiece& core, const Transformer& model, const Shard& shard) {
+    const Indexer& indexer = model.indexer;
+    const ShardSizes size(model, shard);
+    const double pairs = size.tokens * shard.sequence, chosen = size.tokens * std::min(indexer.top_k, shard.sequence);
+    constexpr double fp32 = 4.0;
+    Kernel scores = gemm_kernel("indexer scores", size.tokens, shard.sequence, indexer.head_size, size.element_bytes,
+                                indexer.heads);
+    scores.executed = 0.5;  // masked blocks are skipped
+    scores.bytes = {size.tokens * indexer.heads * indexer.head_size * size.element_bytes + pairs / 2.0 * fp32};
+    Kernel gradient = gemm_kernel("indexer scores gradient", size.tokens, chosen / size.tokens, indexer.head_size,
+                                  size.element_bytes, 2.0 * indexer.heads);
+    gradient.bytes = {2.0 * chosen * fp32};
+    core.forward.insert(core.forward.begin(), {scores, memory_kernel("indexer choice", pairs / 2.0, fp32)});
+    core.input_backward.push_back(memory_kernel("indexer loss", 4.0 * chosen, fp32));
+    core.input_backward.push_back(gradient);
+}
+}  // namespace
+
 // Queries, keys and values of multi-head latent attention (DeepSeek-V2, 2405.04434, section 2.1), in Megatron-core's
 // order of work (transformer/multi_latent_attention.py). The maps down are not divided over tensor ranks.
 
@@ -114,6 +138,15 @@ void add_keys_and_values(LayerPiece& piece, const Transformer& model, const Shar
                             e);
 }
 
+void add_indexer_maps(LayerPiece& piece, const Transformer& model, const ShardSizes& size) {
+    const double e = size.element_bytes, rank = model.latent.q_rank > 0 ? model.latent.q_rank : model.hidden;
+    const double key = model.indexer.head_size, heads = model.indexer.heads;
+    add_map<"indexer queries">(piece, false, {.rows = size.tokens, .inputs = rank, .outputs = heads * key}, e);
+    add_map<"indexer key">(piece, false, {.rows = size.tokens, .inputs = size.hidden, .outputs = key}, e);
+    add_map<"indexer weights">(piece, false, {.rows = size.tokens, .inputs = size.hidden, .outputs = heads}, e);
+    add_norm(piece, "indexer norm", "indexer norm gradient", size, key);
+}
+
 // Rotation, and the assembly of contiguous queries, keys and values from the parts, each read and written once.
 LayerPiece latent_piece(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
@@ -125,6 +158,11 @@ LayerPiece latent_piece(const Transformer& model, const Shard& shard) {
     }
     add_queries(piece, model, size);
     add_keys_and_values(piece, model, shard, size);
+    if (const double gate = static_cast<double>(gate_width(model)) / shard.tensor; gate > 0) {
+        add_map<"attention gate map">(piece, false, {.rows = size.tokens, .inputs = size.hidden, .outputs = gate},
+                                      size.element_bytes);
+    }
+    if (model.indexer.heads > 0) add_indexer_maps(piece, model, size);
     if (model.positions == Positions::rotary) {
         piece.forward.push_back(memory_kernel("rotary", rotated, size.element_bytes));
     }
@@ -175,16 +213,23 @@ LayerPiece qkv(const Transformer& model, LayerKind kind, const Shard& shard, con
     if (normed > 0) {
         piece.input_backward.push_back(memory_kernel("query and key norm gradient", 1.5 * normed, e));
     }
-    add_map<"qkv">(piece, model.biases.qkv, {.rows = size.tokens, .inputs = size.hidden, .outputs = size.qkv}, e);
+    const double outputs = static_cast<double>(qkv_outputs(model)) / shard.tensor;
+    add_map<"qkv">(piece, model.biases.qkv, {.rows = size.tokens, .inputs = size.hidden, .outputs = outputs}, e);
     if (normed > 0) piece.forward.push_back(memory_kernel("query and key norm", normed, e));
     if (rotary) piece.forward.push_back(memory_kernel("rotary", rotated, e));
     return piece;
 }
 
+// A gate weighs attention's output by the sigmoid of as many elements, whose gradient reads both again.
 LayerPiece projection(const Transformer& model, const ShardSizes& size) {
     LayerPiece piece = piece_of(Piece::projection, "dense");
+    const bool gated = model.attention_gate != AttentionGate::none && model.mixer == Mixer::attention;
+    const double gate = size.tokens * size.context, e = size.element_bytes;
+    if (gated) piece.input_backward = {memory_kernel("attention gate gradient", 5.0 * gate, e)};
+    if (gated) piece.forward = {memory_kernel("attention gate", 3.0 * gate, e)};
     add_map<"dense">(piece, model.biases.projection,
-                     {.rows = size.tokens, .inputs = size.context, .outputs = size.hidden}, size.element_bytes);
+                     {.rows = size.tokens, .inputs = size.context, .outputs = size.hidden}, e);
+    if (gated) std::rotate(piece.input_backward.begin(), piece.input_backward.begin() + 1, piece.input_backward.end());
     return piece;
 }
 
@@ -254,15 +299,24 @@ LayerPiece residual(const Transformer& model, const ShardSizes& size) {
 }  // namespace
 
 std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, const Shard& shard) {
+    if (!model.kinds.empty()) return layer_pieces(of_kind(model, kind), own_kind(kind), shard);
     const ShardSizes size(model, shard);
-    std::vector<LayerPiece> pieces{
-        input_norm(model, size),
-        model.has_latent_attention() ? latent_piece(model, shard) : qkv(model, kind, shard, size),
-        core_piece(model, kind, shard), projection(model, size), post_norm(model, size)};
-    if (!has_experts(kind)) {
+    std::vector<LayerPiece> pieces{input_norm(model, size)};
+    if (is_recurrent(model.mixer)) {
+        pieces.push_back(recurrent_maps_piece(model, shard));
+        pieces.push_back(recurrent_core_piece(model, shard));
+    } else if (model.mixer == Mixer::attention) {
+        pieces.push_back(model.has_latent_attention() ? latent_piece(model, shard) : qkv(model, kind, shard, size));
+        pieces.push_back(core_piece(model, kind, shard));
+        if (model.indexer.heads > 0) add_indexer_scores(pieces.back(), model, shard);
+    }
+    const bool mixes = model.mixer != Mixer::none;
+    if (mixes) pieces.push_back(projection(model, size));
+    if (mixes && has_feed_forward(model, kind)) pieces.push_back(post_norm(model, size));
+    if (has_mlp(model, kind)) {
         pieces.push_back(mlp_up(model, size));
         pieces.push_back(mlp_down(model, size));
-    } else {
+    } else if (has_experts(kind)) {
         const std::vector<LayerPiece> experts = expert_pieces(model, shard);
         pieces.insert(pieces.end(), experts.begin(), experts.end());
     }

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "models/transformer/recurrence.hpp"
 #include "models/transformer/transformer.hpp"
 #include "sim/base/check.hpp"
 
@@ -65,6 +66,17 @@ Module linear(std::string_view name, bool biased, std::uint64_t inputs, std::uin
     return module;
 }
 
+// Scores of the indexer: queries from the latent ones, one key for all heads with a layer norm, weights of the heads.
+// Whole on every rank (Megatron-core, transformer/experimental_attention_variant/dsa.py).
+void add_indexer(Module& module, const Transformer& model) {
+    const std::uint64_t queries = std::uint64_t{model.indexer.heads} * model.indexer.head_size;
+    add_matrix(module, model.latent.q_rank > 0 ? model.latent.q_rank : model.hidden, queries);
+    add_matrix(module, model.hidden, model.indexer.head_size);
+    add_vector(module, model.indexer.head_size);
+    add_vector(module, model.indexer.head_size);
+    add_matrix(module, model.hidden, model.indexer.heads);
+}
+
 // Multi-head latent attention's maps to queries, keys and values (Megatron-core,
 // transformer/multi_latent_attention.py): those down are not divided, those up by heads.
 Module latent_maps(const Transformer& model, std::uint32_t tensor) {
@@ -83,6 +95,9 @@ Module latent_maps(const Transformer& model, std::uint32_t tensor) {
     add_linear(module, biased, model.hidden, latent.kv_rank + latent.rope_size);
     register_norm(module, model, latent.kv_rank);
     add_linear(module, biased, latent.kv_rank, share_of(model.heads * size, tensor));
+    if (const std::uint64_t gate = gate_width(model); gate > 0)
+        add_matrix(module, model.hidden, share_of(gate, tensor));
+    if (model.indexer.heads > 0) add_indexer(module, model);
     return module;
 }
 
@@ -96,10 +111,12 @@ void add_query_key_norm(Module& module, const Transformer& model, std::uint32_t 
 }
 
 Module attention_maps(const Transformer& model, std::uint32_t tensor) {
+    if (is_recurrent(model.mixer)) return recurrent_module(model, tensor);
     if (model.has_latent_attention()) return latent_maps(model, tensor);
-    Module module = linear("qkv", model.biases.qkv, model.hidden, share_of(qkv_width(model), tensor));
-    register_apart(module, {share_of(query_width(model), tensor), share_of(key_width(model), tensor),
-                            share_of(value_width(model), tensor)});
+    Module module = linear("qkv", model.biases.qkv, model.hidden, share_of(qkv_outputs(model), tensor));
+    Outputs apart{share_of(query_width(model) + gate_width(model), tensor), share_of(key_width(model), tensor)};
+    if (!model.keys_are_values) apart.push_back(share_of(value_width(model), tensor));
+    register_apart(module, apart);
     add_query_key_norm(module, model, tensor);
     if (model.attention_sinks) add_vector(module, share_of(model.heads, tensor));
     return module;
@@ -108,6 +125,10 @@ Module attention_maps(const Transformer& model, std::uint32_t tensor) {
 Module router_module(const Transformer& model) {
     Module module = linear("router", model.biases.router, model.hidden, model.experts.count);
     if (model.experts.shared_gate) add_matrix(module, model.hidden, 1);
+    if (model.experts.latent > 0) {  // to what experts see and back, whole on every rank
+        add_matrix(module, model.hidden, model.experts.latent);
+        add_matrix(module, model.experts.latent, model.hidden);
+    }
     return module;
 }
 
@@ -116,9 +137,10 @@ Module local_experts(const Transformer& model, const LayerSplit& split) {
     const std::uint64_t experts = share_of(model.experts.count, split.expert);
     module.slices = experts;
     for (std::uint64_t expert = 0; expert < experts; ++expert) {
-        add_linear(module, model.biases.experts, model.hidden,
+        add_linear(module, model.biases.experts, expert_hidden(model),
                    share_of(expert_input_width(model), split.expert_tensor));
-        add_linear(module, model.biases.experts, share_of(model.experts.ffn_hidden, split.expert_tensor), model.hidden);
+        add_linear(module, model.biases.experts, share_of(model.experts.ffn_hidden, split.expert_tensor),
+                   expert_hidden(model));
     }
     module.rows.clear();
     return module;
@@ -150,15 +172,22 @@ static void add_experts(std::vector<Module>& modules, const Transformer& model, 
 }
 
 std::vector<Module> layer_modules(const Transformer& model, LayerKind kind, const LayerSplit& split) {
+    if (!model.kinds.empty()) return layer_modules(of_kind(model, kind), own_kind(kind), split);
     const NormPlacement norms = model.norm_placement;
+    const bool mixes = model.mixer != Mixer::none, feeds = has_feed_forward(model, kind);
     std::vector<Module> modules;
     if (norms != NormPlacement::post) modules.push_back(norm_module("input norm", model));
-    modules.push_back(attention_maps(model, split.tensor));
-    modules.push_back(
-        linear("dense", model.biases.projection, share_of(context_width(model), split.tensor), model.hidden));
-    if (norms != NormPlacement::shared) modules.push_back(norm_module("post-attention norm", model));
-    if (norms == NormPlacement::sandwich) register_norm(modules.back(), model, model.hidden);
-    has_experts(kind) ? add_experts(modules, model, split) : add_dense_mlp(modules, model, split.tensor);
+    if (mixes) {
+        modules.push_back(attention_maps(model, split.tensor));
+        modules.push_back(
+            linear("dense", model.biases.projection, share_of(context_width(model), split.tensor), model.hidden));
+    }
+    if (mixes && feeds && norms != NormPlacement::shared) {
+        modules.push_back(norm_module("post-attention norm", model));
+        if (norms == NormPlacement::sandwich) register_norm(modules.back(), model, model.hidden);
+    }
+    if (has_experts(kind)) add_experts(modules, model, split);
+    if (has_mlp(model, kind)) add_dense_mlp(modules, model, split.tensor);
     if (norms >= NormPlacement::post) modules.push_back(norm_module("output norm", model));
     return modules;
 }

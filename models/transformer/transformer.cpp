@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "models/transformer/prediction.hpp"
+#include "models/transformer/recurrence.hpp"
 #include "sim/base/check.hpp"
 
 namespace weft {
@@ -14,7 +15,8 @@ namespace {
 
 // A model that functions without a LayerKind can speak of.
 void check_dense(const Transformer& model) {
-    WEFT_CHECK(model.experts.count == 0, "the layers of a model with experts differ; name the kind of layer");
+    WEFT_CHECK(model.experts.count == 0 && model.kinds.empty(),
+               "the layers of this model differ; name the kind of layer");
 }
 
 std::uint64_t parameters_of(const std::vector<Module>& modules) {
@@ -27,17 +29,44 @@ std::uint64_t parameters_of(const std::vector<Module>& modules) {
 std::uint64_t query_width(const Transformer& model) { return std::uint64_t{model.heads} * model.head_size; }
 std::uint64_t key_width(const Transformer& model) { return std::uint64_t{model.kv_heads} * model.head_size; }
 std::uint64_t value_width(const Transformer& model) { return std::uint64_t{model.kv_heads} * value_size(model); }
-std::uint64_t qkv_width(const Transformer& model) { return query_width(model) + key_width(model) + value_width(model); }
-std::uint64_t context_width(const Transformer& model) { return std::uint64_t{model.heads} * value_size(model); }
+std::uint64_t qkv_width(const Transformer& model) {
+    if (is_recurrent(model.mixer)) return recurrent_inputs(model);
+    return query_width(model) + key_width(model) + value_width(model);
+}
+std::uint64_t context_width(const Transformer& model) {
+    if (is_recurrent(model.mixer)) return recurrent_values(model.recurrence);
+    return std::uint64_t{model.heads} * value_size(model);
+}
+std::uint64_t qkv_outputs(const Transformer& model) {
+    return qkv_width(model) + gate_width(model) - (model.keys_are_values ? value_width(model) : 0);
+}
+std::uint64_t gate_width(const Layer& layer) {
+    const std::uint64_t values = layer.value_size > 0 ? layer.value_size : layer.head_size;
+    return layer.attention_gate == AttentionGate::none ? 0
+           : layer.attention_gate == AttentionGate::heads
+               ? layer.heads
+               : layer.heads * (layer.has_latent_attention() ? layer.latent.value_size : values);
+}
 std::uint32_t value_size(const Transformer& model) {
-    return model.has_latent_attention() ? model.latent.value_size : model.head_size;
+    if (model.has_latent_attention()) return model.latent.value_size;
+    return model.value_size > 0 ? model.value_size : model.head_size;
+}
+static std::uint64_t indexer_matrices(const Transformer& model) {
+    const Indexer& indexer = model.indexer;
+    const std::uint64_t rank = model.latent.q_rank > 0 ? model.latent.q_rank : model.hidden;
+    return indexer.heads == 0 ? 0
+                              : rank * indexer.heads * indexer.head_size +
+                                    std::uint64_t{model.hidden} * (indexer.head_size + indexer.heads);
 }
 std::uint64_t qkv_matrices(const Transformer& model) {
     const std::uint64_t hidden = model.hidden, heads = model.heads;
-    if (!model.has_latent_attention()) return hidden * qkv_width(model);
+    if (model.mixer == Mixer::none) return 0;
+    if (is_recurrent(model.mixer)) return recurrent_matrices(model);
+    if (!model.has_latent_attention()) return hidden * qkv_outputs(model);
     const LatentAttention& latent = model.latent;
     const std::uint64_t down = hidden * (latent.kv_rank + latent.rope_size);
-    const std::uint64_t up = latent.kv_rank * heads * (latent.nope_size + latent.value_size);
+    const std::uint64_t up = latent.kv_rank * heads * (latent.nope_size + latent.value_size) +
+                             hidden * gate_width(model) + indexer_matrices(model);
     if (latent.q_rank == 0) return down + up + hidden * query_width(model);
     return down + up + latent.q_rank * (hidden + query_width(model));
 }
@@ -64,26 +93,54 @@ static bool is_windowed(const AttentionWindow& window, std::uint32_t layer) {
 
 LayerKind layer_kind(const Transformer& model, std::uint32_t layer) {
     layer = std::min(layer, model.layers - 1);
-    const bool expert = has_experts(model.experts, layer);
-    if (!is_windowed(model.window, layer)) return expert ? LayerKind::expert : LayerKind::dense;
-    return expert ? LayerKind::windowed_expert : LayerKind::windowed_dense;
+    const std::size_t named = model.kinds.empty() ? 0 : model.pattern[layer % model.pattern.size()];
+    const Layer& own = layer_of(model, static_cast<LayerKind>(kinds_of_a_layer * named));
+    const unsigned expert = has_experts(own.experts, layer) ? 1 : 0, windowed = is_windowed(own.window, layer) ? 2 : 0;
+    return static_cast<LayerKind>(kinds_of_a_layer * named + expert + windowed);
 }
 
+const Layer& layer_of(const Transformer& model, LayerKind kind) {
+    return model.kinds.empty() ? model : model.kinds[static_cast<std::size_t>(kind) / kinds_of_a_layer].layer;
+}
+
+Transformer of_kind(const Transformer& model, LayerKind kind) {
+    Transformer own = model;
+    static_cast<Layer&>(own) = layer_of(model, kind);
+    own.kinds.clear();
+    own.pattern.clear();
+    return own;
+}
+
+std::vector<std::uint32_t> layers_by_kind(const Transformer& model, std::uint32_t layers) {
+    std::vector<std::uint32_t> found(layer_kinds(model));
+    for (std::uint32_t layer = 0; layer < layers; ++layer) ++found[static_cast<std::size_t>(layer_kind(model, layer))];
+    return found;
+}
+
+std::vector<LayerKind> kinds_of(const Transformer& model) {
+    const std::vector<std::uint32_t> layers = layers_by_kind(model, model.layers);
+    std::vector<LayerKind> kinds;
+    for (std::size_t kind = 0; kind < layers.size(); ++kind) {
+        if (layers[kind] > 0) kinds.push_back(static_cast<LayerKind>(kind));
+    }
+    return kinds;
+}
+
+template <class Is>
+static std::uint32_t layers_that(const Transformer& model, Is is) {
+    std::uint32_t found = 0;
+    for (std::uint32_t layer = 0; layer < model.layers; ++layer) found += is(layer_kind(model, layer)) ? 1 : 0;
+    return found;
+}
 std::uint32_t expert_layers(const Transformer& model) {
-    const Experts& experts = model.experts;
-    if (experts.count == 0 || experts.first_dense >= model.layers) return 0;
-    return (model.layers - experts.first_dense - 1) / experts.every + 1;
+    return layers_that(model, [](LayerKind kind) { return has_experts(kind); });
 }
-
 std::uint32_t windowed_layers(const Transformer& model) {
-    const AttentionWindow& window = model.window;
-    if (window.tokens == 0 || window.first_full >= model.layers) return 0;
-    const std::uint32_t others = model.layers - window.first_full;
-    return others - (window.full_every == 0 ? 0 : others / window.full_every);
+    return layers_that(model, [](LayerKind kind) { return is_windowed(kind); });
 }
 
 bool rotates(const Transformer& model, LayerKind kind) {
-    if (model.positions != Positions::rotary) return false;
+    if (model.mixer != Mixer::attention || model.positions != Positions::rotary) return false;
     return model.window.tokens == 0 || model.window.full_rotary || is_windowed(kind);
 }
 
@@ -97,16 +154,30 @@ double window_share(const AttentionWindow& window, double sequence) {
     return pairs / causal(sequence);
 }
 
+static void add_tensor_obstacles(const Layer& layer, std::uint32_t tensor, bool mlp,
+                                 std::vector<std::string>& obstacles) {
+    const auto check = [&](std::uint32_t count, std::string_view what) {
+        if (count % tensor == 0) return;
+        std::string why = fmt::format("{} {} cannot be shared by {} tensor ranks", count, what, tensor);
+        if (std::ranges::find(obstacles, why) == obstacles.end()) obstacles.push_back(std::move(why));
+    };
+    if (layer.mixer == Mixer::attention) {
+        check(layer.heads, "attention heads");
+        if (layer.kv_heads != layer.heads) check(layer.kv_heads, "key-value heads");
+    } else if (layer.mixer != Mixer::none) {
+        check(layer.recurrence.heads, "heads of the recurrence");
+        check(layer.recurrence.key_heads, "key heads of the recurrence");
+    }
+    if (mlp) check(layer.ffn_hidden, "feed-forward units");
+}
+
 std::vector<std::string> tensor_obstacles(const Transformer& model, std::uint32_t tensor) {
     WEFT_CHECK(tensor > 0, "no tensor ranks");
     std::vector<std::string> obstacles;
-    const auto check = [&](std::uint32_t count, std::string_view what) {
-        if (count % tensor == 0) return;
-        obstacles.push_back(fmt::format("{} {} cannot be shared by {} tensor ranks", count, what, tensor));
-    };
-    check(model.heads, "attention heads");
-    if (model.kv_heads != model.heads) check(model.kv_heads, "key-value heads");
-    if (expert_layers(model) < model.layers) check(model.ffn_hidden, "feed-forward units");
+    for (const LayerKind kind : kinds_of(model)) {
+        const Layer& layer = layer_of(model, kind);
+        add_tensor_obstacles(layer, tensor, has_mlp(layer, kind), obstacles);
+    }
     return obstacles;
 }
 
@@ -137,10 +208,11 @@ std::uint64_t layer_parameters(const Transformer& model, LayerKind kind, const L
 }
 
 std::uint64_t parameters(const Transformer& model, const LayerSplit& split) {
-    const std::uint64_t with = expert_layers(model), without = model.layers - with;
     std::uint64_t total = parameters_of(embedding_modules(model, split)) + parameters_of(head_modules(model, split));
-    if (with > 0) total += with * layer_parameters(model, LayerKind::expert, split);
-    if (without > 0) total += without * layer_parameters(model, LayerKind::dense, split);
+    const std::vector<std::uint32_t> layers = layers_by_kind(model, model.layers);
+    for (std::size_t kind = 0; kind < layers.size(); ++kind) {
+        if (layers[kind] > 0) total += layers[kind] * layer_parameters(model, static_cast<LayerKind>(kind), split);
+    }
     if (model.mtp_layers > 0) total += model.mtp_layers * prediction_parameters(model, split);
     return total;
 }
@@ -150,14 +222,21 @@ std::uint64_t parameters(const Transformer& model, std::uint32_t tensor) {
 }
 
 std::uint64_t active_parameters(const Transformer& model) {
-    if (model.experts.count == 0) return parameters(model);
     Transformer met = model;
-    met.experts.count = model.experts.top_k;
+    const std::vector<std::uint32_t> layers = layers_by_kind(model, model.layers + model.mtp_layers);
+    std::uint64_t unscored = 0;
     // The router scores every expert, also those that are not met.
-    const std::uint64_t inputs = std::uint64_t{model.hidden} + (model.biases.router ? 1 : 0);
-    const std::uint64_t unscored = (model.experts.count - met.experts.count) * inputs;
-    const std::uint64_t predicting = has_experts(layer_kind(model, model.layers)) ? model.mtp_layers : 0;
-    return parameters(met) + (expert_layers(model) + predicting) * unscored;
+    const auto meet = [&](Layer& layer, std::uint64_t routed) {
+        const std::uint64_t inputs = std::uint64_t{layer.hidden} + (layer.biases.router ? 1 : 0);
+        unscored += routed * (layer.experts.count - std::min(layer.experts.count, layer.experts.top_k)) * inputs;
+        layer.experts.count = std::min(layer.experts.count, layer.experts.top_k);
+    };
+    const auto routed = [&](std::size_t named) {
+        return layers[kinds_of_a_layer * named + 1] + layers[kinds_of_a_layer * named + 3];
+    };
+    if (model.kinds.empty()) meet(met, routed(0));
+    for (std::size_t named = 0; named < model.kinds.size(); ++named) meet(met.kinds[named].layer, routed(named));
+    return parameters(met) + unscored;
 }
 
 std::uint64_t layer_parameters(const Transformer& model, std::uint32_t tensor) {

@@ -1,6 +1,7 @@
 // A decoder-only transformer: its shape and its exact parameter count, whole and per rank of a layout.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -59,6 +60,7 @@ struct Experts {
     std::uint32_t count = 0;  // 0: a dense model
     std::uint32_t top_k = 1;
     std::uint32_t ffn_hidden = 0;         // of each
+    std::uint32_t latent = 0;             // what their tokens are mapped to and back (Nemotron 3); 0: hidden
     std::uint32_t shared = 0;             // experts that every token passes
     std::uint32_t shared_ffn_hidden = 0;  // of each of those
     std::uint32_t first_dense = 0;        // leading layers without experts
@@ -87,47 +89,115 @@ struct LatentAttention {
     bool operator==(const LatentAttention&) const = default;
 };
 
-struct Transformer {
-    std::string name;
-    std::uint32_t layers = 1;
-    std::uint32_t mtp_layers = 0;  // modules after them that predict further tokens (prediction.hpp)
+// What mixes the tokens of a layer: softmax attention, a recurrence over the sequence (recurrence.hpp), or nothing (a
+// layer of a feed-forward alone).
+enum class Mixer : std::uint8_t { attention, mamba2, gated_delta, kimi_delta, lightning, none };
+constexpr bool is_recurrent(Mixer mixer) { return mixer > Mixer::attention && mixer < Mixer::none; }
+
+// The shape of a recurrent mixer: a state of key_size x value_size for each of `heads`, written and read by keys and
+// queries of key_heads (Mamba-2's groups), which share out the heads.
+struct Recurrence {
+    std::uint32_t heads = 0;
+    std::uint32_t key_heads = 0;
+    std::uint32_t key_size = 0;
+    std::uint32_t value_size = 0;
+    std::uint32_t convolution = 4;  // tokens that the causal convolution of each channel sees; 0: none
+    std::uint32_t chunk = 64;       // tokens whose mixing is products of matrices (kernels.hpp)
+    bool operator==(const Recurrence&) const = default;
+};
+
+// Whether the sigmoid of a map of the hidden state weighs what attention gives: each element (Qwen3-Next), or each head
+// (Step-3.5).
+enum class AttentionGate : std::uint8_t { none, elements, heads };
+
+// Sparse attention (DeepSeek-V3.2's): each token attends to `top_k` of those before it, chosen by scores that `heads`
+// of head_size give every pair.
+struct Indexer {
+    std::uint32_t heads = 0;  // 0: none
+    std::uint32_t head_size = 128;
+    std::uint32_t top_k = 2048;
+    bool operator==(const Indexer&) const = default;
+};
+
+// What a layer is made of: a mixer and a feed-forward (an MLP of ffn_hidden, or experts), each behind a norm.
+struct Layer {
     std::uint32_t hidden = 1;
+    Mixer mixer = Mixer::attention;
+    Recurrence recurrence;  // of a recurrent mixer
     std::uint32_t heads = 1;
     std::uint32_t kv_heads = 1;
-    std::uint32_t head_size = 1;  // hidden / heads unless given; of latent attention nope_size + rope_size
-    std::uint32_t ffn_hidden = 1;
-    std::uint32_t vocabulary = 1;        // as the tokenizer has it; padded per layout
-    std::uint32_t positions_length = 0;  // rows of a learned position table
-    bool gated = false;                  // SwiGLU-like MLP with three matrices
-    bool tied_embeddings = false;
+    std::uint32_t value_size = 0;    // of a head's value; 0: head_size
+    std::uint32_t head_size = 1;     // hidden / heads unless given; of latent attention nope_size + rope_size
+    std::uint32_t ffn_hidden = 1;    // 0: no MLP
+    bool gated = false;              // SwiGLU-like MLP with three matrices
     bool parallel_residual = false;  // attention and MLP side by side (GPT-J), one reduction instead of two
     Biases biases = true;
     QueryKeyNorm query_key_norm = QueryKeyNorm::none;
     bool attention_sinks = false;  // a learned score per head beside those of the keys (GPT-OSS)
+    AttentionGate attention_gate = AttentionGate::none;
+    bool keys_are_values = false;  // one map makes both (Gemma 4)
+    Indexer indexer;
     AttentionWindow window;
     Positions positions = Positions::rotary;
-    bool embedding_norm = false;  // of the embedding's output (BLOOM)
     Norm norm = Norm::layer_norm;
     bool norm_weight = true;  // false: norms without parameters (OLMo)
     bool norm_bias = true;    // of layer_norm
     NormPlacement norm_placement = NormPlacement::pre;
-    std::uint32_t vocabulary_multiple = 128;  // padding: to a multiple of this times the tensor ranks; 1: none
     Experts experts;
     LatentAttention latent;
 
     bool has_latent_attention() const { return latent.kv_rank > 0; }
+    bool operator==(const Layer&) const = default;
+};
+
+// Layers that are as the model's but for what a model file says of them.
+struct NamedLayer {
+    std::string name;
+    Layer layer;
+    bool operator==(const NamedLayer&) const = default;
+};
+
+// All layers are as the base says; or, in a model with `kinds`, as the kinds that `pattern` tells in turn, again and
+// again (indices of kinds).
+struct Transformer : Layer {
+    std::string name;
+    std::uint32_t layers = 1;
+    std::uint32_t mtp_layers = 0;        // modules after them that predict further tokens (prediction.hpp)
+    std::uint32_t vocabulary = 1;        // as the tokenizer has it; padded per layout
+    std::uint32_t positions_length = 0;  // rows of a learned position table
+    bool tied_embeddings = false;
+    bool embedding_norm = false;              // of the embedding's output (BLOOM)
+    std::uint32_t vocabulary_multiple = 128;  // padding: to a multiple of this times the tensor ranks; 1: none
+    std::vector<NamedLayer> kinds;
+    std::vector<std::uint8_t> pattern;
+
     bool operator==(const Transformer&) const = default;
 };
 
-// Windowed: in its attention.
+// Windowed: in its attention. Of the layers of kinds[n] the same plus 4 n: is_windowed and has_experts tell these, too.
 enum class LayerKind : std::uint8_t { dense, expert, windowed_dense, windowed_expert };
-constexpr std::size_t layer_kinds = 4;
-constexpr bool has_experts(LayerKind kind) { return kind == LayerKind::expert || kind == LayerKind::windowed_expert; }
-constexpr bool is_windowed(LayerKind kind) { return kind >= LayerKind::windowed_dense; }
+constexpr std::size_t kinds_of_a_layer = 4;
+constexpr bool has_experts(LayerKind kind) { return (static_cast<unsigned>(kind) & 1U) != 0; }
+constexpr bool is_windowed(LayerKind kind) { return (static_cast<unsigned>(kind) & 2U) != 0; }
+inline std::size_t layer_kinds(const Transformer& model) {
+    return kinds_of_a_layer * std::max<std::size_t>(1, model.kinds.size());
+}
 // Layers are numbered from 0; those of multi-token prediction come after the others and are as the last of them.
 LayerKind layer_kind(const Transformer& model, std::uint32_t layer);
-std::uint32_t expert_layers(const Transformer& model);  // how many have experts
+const Layer& layer_of(const Transformer& model, LayerKind kind);
+// The model as one all of whose layers are of this kind, whose own kind is then one of the four above.
+Transformer of_kind(const Transformer& model, LayerKind kind);
+constexpr LayerKind own_kind(LayerKind kind) {
+    return static_cast<LayerKind>(static_cast<unsigned>(kind) % kinds_of_a_layer);
+}
+// How many layers there are of each kind, by LayerKind; with those of multi-token prediction or without.
+std::vector<std::uint32_t> layers_by_kind(const Transformer& model, std::uint32_t layers);
+std::vector<LayerKind> kinds_of(const Transformer& model);  // of its layers, each once
+std::uint32_t expert_layers(const Transformer& model);      // how many have experts
 std::uint32_t windowed_layers(const Transformer& model);
+// Whether a layer has an MLP: neither experts nor nothing.
+inline bool has_mlp(const Layer& layer, LayerKind kind) { return !has_experts(kind) && layer.ffn_hidden > 0; }
+inline bool has_feed_forward(const Layer& layer, LayerKind kind) { return has_experts(kind) || layer.ffn_hidden > 0; }
 // Whether a layer's queries and keys are rotated.
 bool rotates(const Transformer& model, LayerKind kind);
 // Pairs of queries and keys that a windowed layer scores, over those of causal attention, s (s + 1) / 2: with w tokens
@@ -204,10 +274,12 @@ std::uint64_t active_parameters(const Transformer& model);
 // Widths of the queries, keys, values and all three as the attention core takes them, of what it returns, and of the
 // MLP's first map, whole. In plain attention keys are as wide as values, and the context as the queries.
 std::uint64_t query_width(const Transformer& model);
+std::uint64_t gate_width(const Layer& layer);  // of attention's gate
 std::uint64_t key_width(const Transformer& model);
 std::uint64_t value_width(const Transformer& model);
 std::uint64_t qkv_width(const Transformer& model);
-std::uint64_t context_width(const Transformer& model);
+std::uint64_t context_width(const Transformer& model);  // of a recurrence, its values
+std::uint64_t qkv_outputs(const Transformer& model);  // of the map that makes them: a gate's, too, and shared ones once
 // Inputs of the attention core's value product per head: head_size, or value_size.
 std::uint32_t value_size(const Transformer& model);
 // Elements of the matrices that make queries, keys and values, whole.
@@ -216,6 +288,9 @@ std::uint64_t ffn_input_width(const Transformer& model);
 // The same of one expert's first map; inputs of the second map of all shared experts together, and outputs of their
 // first.
 std::uint64_t expert_input_width(const Transformer& model);
+constexpr std::uint32_t expert_hidden(const Layer& layer) {  // inputs and outputs of an expert
+    return layer.experts.latent > 0 ? layer.experts.latent : layer.hidden;
+}
 std::uint64_t shared_width(const Transformer& model);
 std::uint64_t shared_input_width(const Transformer& model);
 

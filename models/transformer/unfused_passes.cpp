@@ -44,16 +44,20 @@ void add_alibi(LayerPiece& core, const ShardSizes& size) {
 
 void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, LayerKind kind, const Shard& shard) {
     const ShardSizes size(model, shard);
-    if (model.positions == Positions::alibi && shard.attention == AttentionCore::unfused) {
+    const bool alibi = model.mixer == Mixer::attention && model.positions == Positions::alibi;
+    if (alibi && shard.attention == AttentionCore::unfused) {
         add_alibi(*find(pieces, Piece::core), size);
     }
     if (shard.element_wise == ElementWise::fused) return;
     if (rotates(model, kind)) add_rotary(*find(pieces, Piece::qkv), size);
-    if (model.biases.projection) {
-        add_bias(*find(pieces, model.parallel_residual ? Piece::residual : Piece::post_norm), size, "attention bias");
+    LayerPiece* const post_norm = model.parallel_residual ? nullptr : find(pieces, Piece::post_norm);
+    LayerPiece& last = *find(pieces, Piece::residual);
+    if (model.biases.projection && find(pieces, Piece::projection) != nullptr) {
+        add_bias(post_norm != nullptr ? *post_norm : last, size, "attention bias");
     }
-    if (find(pieces, Piece::mlp_down) != nullptr ? model.biases.mlp : model.biases.experts) {
-        add_bias(*find(pieces, Piece::residual), size, "mlp bias");
+    const bool mlp = find(pieces, Piece::mlp_down) != nullptr, routes = find(pieces, Piece::router) != nullptr;
+    if ((mlp && model.biases.mlp) || (routes && model.biases.experts)) {
+        add_bias(last, size, "mlp bias");
     }
 }
 

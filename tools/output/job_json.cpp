@@ -23,6 +23,7 @@ Json experts_json(const Experts& experts) {
               {"ffn_hidden", experts.ffn_hidden},
               {"shared", experts.shared}};
     if (experts.shared > 0) json["shared_ffn_hidden"] = experts.shared_ffn_hidden;
+    if (experts.latent > 0) json["latent"] = experts.latent;
     json["first_dense"] = experts.first_dense;
     json["every"] = experts.every;
     if (experts.groups > 1) json["groups"] = experts.groups;
@@ -83,6 +84,34 @@ Json framework_version(const Job& job) {
     return std::ranges::find(all_keys(), path, &JobKey::path) == all_keys().end() ? Json() : Json(text_of(job, path));
 }
 
+Json recurrence_json(const Recurrence& shape) {
+    return {{"heads", shape.heads},           {"key_heads", shape.key_heads},     {"key_size", shape.key_size},
+            {"value_size", shape.value_size}, {"convolution", shape.convolution}, {"chunk", shape.chunk}};
+}
+
+// What is other than in the model.
+Json kind_json(const Layer& layer, const Layer& model) {
+    Json json = Json::object();
+    const auto add = [&](std::string_view key, const auto& own, const auto& base) {
+        if (own != base) json[key] = own;
+    };
+    add("mixer", enumerator_name(layer.mixer), enumerator_name(model.mixer));
+    if (layer.recurrence != model.recurrence) json["recurrence"] = recurrence_json(layer.recurrence);
+    if (layer.experts.count == 0) json["feed_forward"] = layer.ffn_hidden == 0 ? "none" : "mlp";
+    if (layer.ffn_hidden > 0) add("ffn_hidden", layer.ffn_hidden, model.ffn_hidden);
+    add("heads", layer.heads, model.heads);
+    add("kv_heads", layer.kv_heads, model.kv_heads);
+    add("head_size", layer.head_size, model.head_size);
+    add("value_size", layer.value_size, model.value_size);
+    add("positions", enumerator_name(layer.positions), enumerator_name(model.positions));
+    add("query_key_norm", enumerator_name(layer.query_key_norm), enumerator_name(model.query_key_norm));
+    add("attention_sinks", layer.attention_sinks, model.attention_sinks);
+    add("attention_gate", enumerator_name(layer.attention_gate), enumerator_name(model.attention_gate));
+    add("keys_are_values", layer.keys_are_values, model.keys_are_values);
+    if (layer.window != model.window) json["attention_window"] = window_json(layer.window);
+    return json;
+}
+
 }  // namespace
 
 Json model_json(const Transformer& model) {
@@ -94,6 +123,15 @@ Json model_json(const Transformer& model) {
     } else {
         json["kv_heads"] = model.kv_heads;
         json["head_size"] = model.head_size;
+    }
+    if (model.value_size > 0) json["value_size"] = model.value_size;
+    if (model.recurrence.heads > 0) json["recurrence"] = recurrence_json(model.recurrence);
+    if (model.mixer != Mixer::attention) json["mixer"] = enumerator_name(model.mixer);
+    if (model.attention_gate != AttentionGate::none) json["attention_gate"] = enumerator_name(model.attention_gate);
+    if (model.keys_are_values) json["keys_are_values"] = true;
+    if (model.indexer.heads > 0) {
+        json["indexer"] = {
+            {"heads", model.indexer.heads}, {"head_size", model.indexer.head_size}, {"top_k", model.indexer.top_k}};
     }
     json.update({{"ffn_hidden", model.ffn_hidden},
                  {"gated", model.gated},
@@ -111,6 +149,8 @@ Json model_json(const Transformer& model) {
     if (model.window.tokens > 0) json["attention_window"] = window_json(model.window);
     if (model.mtp_layers > 0) json["mtp_layers"] = model.mtp_layers;
     if (model.experts.count > 0) json["experts"] = experts_json(model.experts);
+    for (const NamedLayer& kind : model.kinds) json["layer_kinds"][kind.name] = kind_json(kind.layer, model);
+    for (const std::uint8_t kind : model.pattern) json["layer_pattern"].push_back(model.kinds[kind].name);
     return json;
 }
 

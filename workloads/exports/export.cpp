@@ -94,7 +94,7 @@ void add_imbalance(Comments& comments, const Job& job) {
     if (!job.experts.by_layer.empty()) {
         std::vector<double> given;
         for (std::uint32_t layer = 0; layer < job.experts.by_layer.size(); ++layer) {
-            if (job.layer_place(layer) >= layer_kinds) given.push_back(job.experts.by_layer[layer]);
+            if (job.layer_place(layer) >= layer_kinds(job.model)) given.push_back(job.experts.by_layer[layer]);
         }
         comments.add("experts.imbalance", fmt::format("[{}]", fmt::join(given, ",")));
     } else if (job.experts.imbalance > 1.0 || balanced) {

@@ -23,15 +23,16 @@ std::uint32_t Job::model_parts() const { return layout.pipeline * pipeline_shape
 std::size_t Job::layer_place(std::uint32_t layer) const {
     const LayerKind kind = layer_kind(model, layer);
     if (experts.by_layer.empty() || !has_experts(kind)) return static_cast<std::size_t>(kind);
-    return layer_kinds + layer;
+    return layer_kinds(model) + layer;
 }
 
 double Job::imbalance_of(std::uint32_t layer) const {
     return experts.by_layer.empty() ? experts.imbalance : experts.by_layer[layer];
 }
 
-Job Job::with_imbalance_of(std::uint32_t layer) const {
+Job Job::of_layer(std::uint32_t layer) const {
     Job job = *this;
+    job.model = of_kind(model, layer_kind(model, layer));
     job.experts.imbalance = imbalance_of(layer);
     return job;
 }

@@ -84,9 +84,10 @@ struct Job {
     // Where what layers cost is kept: with those of their kind, by LayerKind, or behind these on their own, where
     // experts of each layer have an imbalance of their own.
     std::size_t layer_place(std::uint32_t layer) const;
-    std::size_t layer_places() const { return layer_kinds + experts.by_layer.size(); }
+    std::size_t layer_places() const { return layer_kinds(model) + experts.by_layer.size(); }
     double imbalance_of(std::uint32_t layer) const;  // of its experts
-    Job with_imbalance_of(std::uint32_t layer) const;
+    // The same with a model all of whose layers are of this one's kind, and with the imbalance of its experts.
+    Job of_layer(std::uint32_t layer) const;
     Autocast autocast() const;  // of the framework, where products are in 16 bits
     Shard shard() const;
     LayerSplit split() const;  // of parameters over ranks

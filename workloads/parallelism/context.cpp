@@ -1,5 +1,8 @@
 // Context parallelism: the ranks of a group share every sequence, and attention brings keys and values together
 // (ring: Liu et al. 2310.01889, cut causally balanced in 2 cp chunks; all-to-all: DeepSpeed-Ulysses 2309.14509).
+#include <algorithm>
+
+#include "models/transformer/recurrence.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/parallelism/scheme.hpp"
@@ -7,10 +10,26 @@
 namespace weft::parallelism {
 namespace {
 
+// Megatron-core ssm/mamba_context_parallel.py: heads are dealt to the ranks; key heads too, or copied where too few.
+void check_recurrence(const Job& job, const Layer& layer, const Refusals& refuse) {
+    if (!is_recurrent(layer.mixer)) return;
+    const std::uint32_t context = job.layout.context, both = job.layout.tensor * context;
+    const std::uint32_t heads = layer.recurrence.heads, keys = layer.recurrence.key_heads / job.layout.tensor;
+    refuse.when(job.framework->context_calls == ContextCalls::torch, "layout.context",
+                "weft knows context ranks of recurrent layers as Megatron-core has them, not {}'s",
+                job.framework->name);
+    refuse.when(heads % both != 0, "layout.context",
+                "{} heads of the recurrence cannot be dealt to tensor {} x context {} = {} ranks", heads,
+                job.layout.tensor, context, both);
+    refuse.when(keys > 0 && keys % context != 0 && context % keys != 0, "layout.context",
+                "{} key heads of a tensor rank cannot be dealt or copied to {} context ranks", keys, context);
+}
+
 void check_context(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     const std::uint32_t context = job.layout.context, both = job.layout.tensor * context;
     if (context == 1) return;
     const Refusals refuse(errors);
+    for (const LayerKind kind : kinds_of(job.model)) check_recurrence(job, layer_of(job.model, kind), refuse);
     const bool torch = job.framework->context_calls == ContextCalls::torch;
     // torchtitan distributed/parallel_dims.py, seq_len_divisor: tensor ranks share the tokens of each piece.
     const std::uint32_t pieces = torch ? 2 * both : job.context_method == ContextMethod::ring ? 2 * context : context;
@@ -93,6 +112,34 @@ void exchanges(const Job& job, Pass pass, Around& around) {
     exchange(around.after, keys, "all-to-all value gradients");
 }
 
+// What a recurrence reads, by calls, in elements per token on one tensor rank (Megatron-core d98e8a64,
+// ssm/mamba_context_parallel.py: z, x, B, C and dt, of which B and C are copied where there are fewer groups than
+// context ranks; ssm/gated_delta_net: all at once).
+std::vector<double> exchanged_inputs(const Job& job) {
+    const Recurrence& shape = job.model.recurrence;
+    const double tensor = job.layout.tensor;
+    if (job.model.mixer != Mixer::mamba2) return {double(recurrent_inputs(job.model)) / tensor};
+    const double copies = std::max(1.0, job.layout.context * tensor / shape.key_heads);
+    const double values = double(recurrent_values(shape)) / tensor,
+                 keys = double(recurrent_keys(shape)) / tensor * copies;
+    return {values, values, keys, keys, shape.heads / tensor};
+}
+
+// Between sequence and heads, whatever attention does.
+void exchange_recurrence(const Job& job, Pass pass, Around& around) {
+    const double bytes = tokens(job) * element_bytes(job.precision);
+    const bool forward = pass == Pass::forward;
+    std::vector<Call>& inputs = forward ? around.before : around.after;
+    for (const double elements : exchanged_inputs(job)) {
+        inputs.push_back(exchange_heads(job, {bytes * elements},
+                                        forward ? "all-to-all mixer input" : "all-to-all mixer input gradient"));
+    }
+    const Bytes values{bytes * double(recurrent_values(job.model.recurrence)) / job.layout.tensor};
+    (forward ? around.after : around.before)
+        .push_back(
+            exchange_heads(job, values, forward ? "all-to-all mixer output" : "all-to-all mixer output gradient"));
+}
+
 // Keys and values that later rounds use.
 void rotate_keys(const Job& job, Around& around) {
     const Bytes own = own_keys_and_values(job);
@@ -135,6 +182,7 @@ void torch_rounds(const Job& job, Pass pass, Around& around) {
 
 void around(const Job& job, Piece piece, Pass pass, Around& around) {
     if (piece != Piece::core || job.layout.context == 1) return;
+    if (is_recurrent(job.model.mixer)) return exchange_recurrence(job, pass, around);
     if (job.framework->context_calls == ContextCalls::torch) return torch_rounds(job, pass, around);
     switch (job.context_method) {
         case ContextMethod::ring:

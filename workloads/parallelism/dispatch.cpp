@@ -52,7 +52,7 @@ Bytes copies_for_experts(const Job& job) {
         const double slots = std::ceil(routed / experts.count * job.experts.capacity_factor * experts.top_k);
         sent = experts.count * std::max(4.0, slots);
     }
-    return {sent * job.model.hidden * element_bytes(job.precision)};
+    return {sent * expert_hidden(job.model) * element_bytes(job.precision)};
 }
 
 Call over(const Job& job, Collective op, RankGroups group, Bytes message, std::string_view label) {
@@ -74,7 +74,7 @@ bool sends_probabilities(const Job& job) {
 
 Call probabilities(const Job& job, Collective op, RankGroups group, double ranks, std::string_view label) {
     constexpr double wide = 4.0;
-    const Bytes own = copies_for_experts(job) / (job.model.hidden * element_bytes(job.precision)) * wide;
+    const Bytes own = copies_for_experts(job) / (expert_hidden(job.model) * element_bytes(job.precision)) * wide;
     Call call{op, group, own * ranks, label, "fp32"};
     if (op == Collective::all_to_all) call.through = job.framework->exchanges;
     return call;
@@ -119,7 +119,8 @@ void add_ranks_of_expert(const Job& job, const BothLabels& labels, Around& aroun
 // Partial); what the parts put out is summed later, with that of the shared experts.
 void add_sums_of_copies(const Job& job, Around& around) {
     if (job.layout.expert_tensor == 1 || !gathers_before_routing(job)) return;
-    const Bytes copies{routed_tokens(job) * job.model.experts.top_k * job.model.hidden * element_bytes(job.precision)};
+    const Bytes copies{routed_tokens(job) * job.model.experts.top_k * expert_hidden(job.model) *
+                       element_bytes(job.precision)};
     around.after.push_back(
         over(job, Collective::all_reduce, RankGroups{"expert_tensor"}, copies, "all-reduce copies' gradients"));
 }
@@ -142,7 +143,7 @@ void add_all_gather(const Job& job, Pass pass, Around& around) {
     constexpr double wide = 4.0, mask = 1.0;
     const double ranks = double(job.layout.expert) * job.layout.expert_tensor;
     if (ranks == 1) return;
-    const double all = routed_tokens(job) * ranks, hidden = job.model.hidden, experts = job.model.experts.count;
+    const double all = routed_tokens(job) * ranks, hidden = expert_hidden(job.model), experts = job.model.experts.count;
     const auto call = [&](Collective op, double bytes, std::string_view label, std::string_view type) {
         return Call{op, {"expert_tensor", "expert"}, {bytes}, label, type};
     };
@@ -167,7 +168,8 @@ void add_all_gather(const Job& job, Pass pass, Around& around) {
 // section 3.3.1).
 double dispatched_row(const Job& job) {
     constexpr double eighth = 1.0 + 4.0 / 128.0;
-    return job.model.hidden * (job.experts.eighth_dispatch == Setting::on ? eighth : element_bytes(job.precision));
+    return expert_hidden(job.model) *
+           (job.experts.eighth_dispatch == Setting::on ? eighth : element_bytes(job.precision));
 }
 
 void add_two_levels(const Job& job, double row, const Labels& labels, std::string_view type, std::vector<Call>& calls) {
@@ -186,7 +188,7 @@ void add_two_levels(const Job& job, double row, const Labels& labels, std::strin
 void add_fused(const Job& job, const BothLabels& labels, Around& around) {
     if (job.layout.expert == 1) return;
     const bool eighth = job.experts.eighth_dispatch == Setting::on;
-    const double whole_row = job.model.hidden * element_bytes(job.precision);
+    const double whole_row = expert_hidden(job.model) * element_bytes(job.precision);
     add_two_levels(job, dispatched_row(job), labels.out, eighth ? "uint8" : element_name(job), around.before);
     add_two_levels(job, whole_row, labels.back, element_name(job), around.after);
 }

@@ -48,7 +48,9 @@ void add_repeats(const Job& job, LayerKind kind, const std::vector<LayerPiece>& 
     const LayerParts parts = recomputed_parts(job, kind);
     costs.repeats = piece_repeats(parts, costs.pieces);
     for (const PieceRepeat& repeat : costs.repeats) {
-        const bool within_mlp = parts.has(LayerPart::mlp) && pieces[repeat.first].piece == Piece::post_norm;
+        const Piece first = pieces[repeat.first].piece;
+        const bool norm = first == Piece::post_norm || first == Piece::input_norm;
+        const bool within_mlp = parts.has(LayerPart::mlp) && norm;
         if (!within_mlp) costs.checkpoints += {checkpoint_forward, checkpoint_backward, 0};
         for (std::size_t i = repeat.first; i <= repeat.last; ++i) {
             const bool whole = repeat.of == PieceRepeat::Of::pieces;
@@ -210,16 +212,12 @@ PartCosts part_costs(const Plan& plan, const KernelSum& time) {
     const Shard shard = job.shard();
     PartCosts costs;
     costs.layers.resize(job.layer_places());
-    for (std::size_t k = 0; k < layer_kinds; ++k) {
-        const auto kind = static_cast<LayerKind>(k);
-        if (has_experts(kind) && job.model.experts.count == 0) continue;
-        if (is_windowed(kind) && job.model.window.tokens == 0) continue;
-        costs.layers[k] = layer_costs(plan, job, kind, time);
-    }
-    for (std::uint32_t layer = 0; layer < job.experts.by_layer.size(); ++layer) {
-        const std::size_t place = job.layer_place(layer);
-        if (place < layer_kinds) continue;
-        costs.layers[place] = layer_costs(plan, job.with_imbalance_of(layer), layer_kind(job.model, layer), time);
+    for (std::uint32_t layer = 0; layer < all_layers(job.model); ++layer) {
+        LayerCosts& own = costs.layers[job.layer_place(layer)];
+        if (!own.pieces.empty()) continue;
+        const bool differs = !job.model.kinds.empty() || !job.experts.by_layer.empty();
+        const LayerKind kind = own_kind(layer_kind(job.model, layer));
+        own = layer_costs(plan, differs ? job.of_layer(layer) : job, kind, time);
     }
     costs.embedding_forward = time(embedding_forward(job.model, shard));
     costs.embedding_backward = time(embedding_backward(job.model, shard));

@@ -17,21 +17,25 @@ bool fuses_norms(const Job& job) { return job.megatron.transformer_engine == Set
 // Megatron-core 0.13 models/gpt/gpt_layer_specs.py: the inputs of latent attention and of experts are normalised by
 // modules of their own, and so is everything under --transformer-impl local.
 bool norm_stands_alone(const Job& job, LayerPart norm, LayerKind kind) {
+    const Layer& layer = layer_of(job.model, kind);
+    const bool input = norm == LayerPart::input_norm;
+    if (input ? layer.mixer != Mixer::attention : !has_feed_forward(layer, kind)) return false;
     if (!fuses_norms(job)) return true;
-    return norm == LayerPart::input_norm ? job.model.has_latent_attention() : has_experts(kind);
+    return input ? layer.has_latent_attention() : has_experts(kind);
 }
 
 bool has(const Job& job, LayerPart part, LayerKind kind) {
+    const Layer& layer = layer_of(job.model, kind);
     switch (part) {
         case LayerPart::core:
-            return true;
+            return layer.mixer == Mixer::attention;
         case LayerPart::input_norm:
         case LayerPart::mlp_norm:
             return norm_stands_alone(job, part, kind);
         case LayerPart::latent_up:
-            return job.model.has_latent_attention();
+            return layer.mixer == Mixer::attention && layer.has_latent_attention();
         case LayerPart::mlp:
-            return !has_experts(kind);
+            return has_mlp(layer, kind);
         case LayerPart::experts:
         case LayerPart::expert_activation:
             return has_experts(kind);
@@ -179,7 +183,9 @@ std::vector<PieceRepeat> piece_repeats(LayerParts parts, const std::vector<Piece
         return static_cast<std::size_t>(std::ranges::find(pieces, piece, &PieceCost::piece) - pieces.begin());
     };
     constexpr auto discarded = PieceRepeat::Of::discarded;
-    const std::size_t post_norm = place(Piece::post_norm), mlp_end = place(Piece::residual) - 1;
+    const bool joins = place(Piece::post_norm) < pieces.size();  // a mixer stands before the feed-forward
+    const std::size_t post_norm = place(joins ? Piece::post_norm : Piece::input_norm);
+    const std::size_t mlp_end = place(Piece::residual) - 1;
     std::vector<PieceRepeat> repeats;
     if (parts.has(LayerPart::mlp_norm)) add(repeats, mlp_end, post_norm, post_norm, discarded);
     if (parts.has(LayerPart::mlp) || parts.has(LayerPart::experts)) add(repeats, mlp_end, post_norm + 1, mlp_end);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -20,13 +21,6 @@ bool is_of_layer(const StageModule& module) {
     return std::ranges::find(ends, module.name) == ends.end();
 }
 
-// Latent attention's maps in registration order: down and up for queries, or one map, then for keys and values.
-std::vector<double> latent_inputs(const Transformer& model) {
-    const double h = model.hidden, kv = model.latent.kv_rank;
-    if (model.latent.q_rank == 0) return {h, h, kv};
-    return {h, 1.0 * model.latent.q_rank, h, kv};
-}
-
 // How many matrices of each shape a rank updates, smaller side first.
 using Shapes = std::map<std::pair<double, double>, double>;
 
@@ -42,20 +36,17 @@ Shapes shapes_of(const Job& job, const Stage& stage) {
     for (const StageModule& module : stage.modules) {
         if (!is_of_layer(module)) continue;
         const double share = 1.0 / (ranks == 1 ? 1.0 : module.expert ? expert_ranks(job, ranks) : ranks);
-        std::size_t matrix = 0;
         for (std::size_t i = 0; i < module.tensors.size(); ++i) {
             if (module.vector[i]) continue;
             const auto elements = static_cast<double>(module.tensors[i]);
             if (module.name != "qkv") {
                 add(shapes, model.hidden, elements, share);
-            } else if (model.has_latent_attention()) {
-                add(shapes, latent_inputs(model).at(matrix++), elements, share);
-            } else {
-                const auto whole = static_cast<double>(qkv_width(model));
-                for (const std::uint64_t width : {query_width(model), key_width(model), value_width(model)}) {
-                    add(shapes, model.hidden, elements * static_cast<double>(width) / whole, share);
-                }
+                continue;
             }
+            const std::vector<std::uint64_t>& rows = module.rows[i];  // queries, keys and values apart
+            const double inputs =
+                elements / static_cast<double>(std::accumulate(rows.begin(), rows.end(), std::uint64_t{0}));
+            for (const std::uint64_t outputs : rows) add(shapes, inputs, inputs * static_cast<double>(outputs), share);
         }
     }
     return shapes;

@@ -45,14 +45,14 @@ const PartCosts& Screen::costs() {
 std::vector<std::uint32_t> Screen::first_equal(const std::vector<std::uint32_t>& layers) const {
     const Job& job = plan_.job;
     const PipelineShape shape = job.pipeline_shape();
-    using Part = std::array<std::uint32_t, layer_kinds + 1>;  // layers of each kind, and which ends of the model it has
+    using Part = std::vector<std::uint32_t>;  // layers of each kind, and which ends of the model it has
     std::vector<std::vector<Part>> stages(shape.stages, std::vector<Part>(shape.chunks));
     for (const std::uint32_t micro_batch : {0U, shape.micro_batches - 1}) {
         const std::vector<Place> path = job.schedule->path(shape, micro_batch);
         std::uint32_t layer = 0;
         for (std::uint32_t part = 0; part < path.size(); ++part) {
             Part& own = stages[path[part].stage][path[part].chunk];
-            own = {};
+            own.assign(layer_kinds(job.model) + 1, 0);
             const bool predicts = job.model.mtp_layers > 0 && part == job.prediction_part();
             own.back() = (part == 0 ? 1U : 0U) | (part + 1 == path.size() ? 2U : 0U) | (predicts ? 4U : 0U);
             if (!job.experts.by_layer.empty()) own.back() += 8 * part;  // like no other

@@ -47,13 +47,12 @@ bool checks_for_nan(const Job& job) {
 // Asked once for each piece and pass, and of experts for each place.
 const Around& PassWriter::around(const At& at, Piece piece, Pass pass) {
     const bool backward = pass == Pass::backward;
-    ByPass<Around>& both =
-        piece == Piece::experts ? around_experts_[at.place] : around_[static_cast<std::size_t>(piece)];
+    const bool apart = !job_.model.kinds.empty() || (piece == Piece::experts && !job_.experts.by_layer.empty());
+    ByPass<Around>& both = around_[apart ? at.place : 0][static_cast<std::size_t>(piece)];
     std::optional<Around>& known = both[backward ? 1 : 0];
     if (known) return *known;
     known.emplace();
-    const bool apart = piece == Piece::experts && !job_.experts.by_layer.empty();
-    const std::optional<Job> own = apart ? std::optional(job_.with_imbalance_of(at.pass.where.layer)) : std::nullopt;
+    const std::optional<Job> own = apart ? std::optional(job_.of_layer(at.pass.where.layer)) : std::nullopt;
     for (const Scheme* scheme : parallelism::all()) {
         if (scheme->around == nullptr) continue;
         scheme->around(own ? *own : job_, piece, backward ? Pass::backward : Pass::forward, *known);

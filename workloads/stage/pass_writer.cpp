@@ -21,7 +21,7 @@ PassWriter::PassWriter(const Plan& plan, std::uint32_t stage, DataParallel& data
       script_(script),
       host_(plan, script),
       counts_wanted_(plan.host_bound ? counts_wanted(job_) : CountsWanted::never),
-      around_experts_(job_.layer_places()),
+      around_(job_.layer_places()),
       exchanges_(job_.layer_places()),
       cuts_(job_.layer_places()),
       written_(stage_.chunks.size() + 2 * job_.layer_places()),

@@ -266,11 +266,10 @@ class PassWriter {
     CountsWanted counts_wanted_;
     ActionId counted_ = Action::none;  // what the host waits for before it sends tokens
     Open open_;
-    // Forward and backward: around the pieces of any layer, the experts of one, and their exchange.
+    // Forward and backward: around the pieces of layers by place, where these differ, and the exchange of experts.
     template <class Value>
     using ByPass = std::array<std::optional<Value>, 2>;
-    std::array<ByPass<Around>, static_cast<std::size_t>(Piece::head) + 1> around_;
-    std::vector<ByPass<Around>> around_experts_;
+    std::vector<std::array<ByPass<Around>, static_cast<std::size_t>(Piece::head) + 1>> around_;
     std::vector<ByPass<TokenExchange>> exchanges_;
     std::vector<std::optional<LayerCut>> cuts_;
     std::vector<ActionId> copies_;               // of the layers of the pass that is written
