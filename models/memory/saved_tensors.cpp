@@ -119,7 +119,9 @@ class Tensors {
         if (model_.indexer.heads > 0) {
             keep("indexer's queries and keys", size_.tokens * (1.0 + model_.indexer.heads) * model_.indexer.head_size);
             constexpr double chosen_bytes = 8.0;  // an index and a score
-            keep_bytes("chosen keys", size_.tokens * std::min(model_.indexer.top_k, shard_.sequence) * chosen_bytes);
+            const double chosen =
+                1.0 * std::min(model_.indexer.chosen().tokens, shard_.sequence) / model_.indexer.block;
+            keep_bytes("chosen keys", size_.tokens * chosen * chosen_bytes);
         }
         if (model_.query_key_norm != QueryKeyNorm::none) {
             const std::uint64_t normed = query_width(model_) + key_width(model_);

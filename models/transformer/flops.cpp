@@ -28,7 +28,7 @@ double score_width(const Transformer& model) {
     return static_cast<double>(query_width(model) + context_width(model));
 }
 double attended_share(const Transformer& model, LayerKind kind, double sequence) {
-    if (model.indexer.heads > 0) return window_share({.tokens = model.indexer.top_k}, sequence);
+    if (model.indexer.heads > 0) return window_share(model.indexer.chosen(), sequence);
     return is_windowed(kind) ? window_share(model.window, sequence) : 1.0;
 }
 // Per token: products of a recurrence, and an indexer's scores.

@@ -25,8 +25,7 @@ Kernel flash_attention(std::string_view name, const Transformer& model, LayerKin
                        const ShardSizes& size, double products, double moved, double executed) {
     const PackedAttention& packing = shard.packing;
     const double whole = packing.share > 0 ? packing.share : 1.0;
-    const AttentionWindow chosen{.tokens = model.indexer.top_k};
-    const double share = model.indexer.heads > 0 ? std::min(whole, window_share(chosen, shard.sequence))
+    const double share = model.indexer.heads > 0 ? std::min(whole, window_share(model.indexer.chosen(), shard.sequence))
                          : !is_windowed(kind)    ? whole
                          : packing.share > 0     ? packing.windowed_share
                                                  : window_share(model.window, shard.sequence);
@@ -86,16 +85,19 @@ namespace {
 void add_indexer_scores(LayerPiece& core, const Transformer& model, const Shard& shard) {
     const Indexer& indexer = model.indexer;
     const ShardSizes size(model, shard);
-    const double pairs = size.tokens * shard.sequence, chosen = size.tokens * std::min(indexer.top_k, shard.sequence);
+    const double pairs = size.tokens * shard.sequence,
+                 chosen = size.tokens * std::min(indexer.chosen().tokens, shard.sequence);
     constexpr double fp32 = 4.0;
     Kernel scores = gemm_kernel("indexer scores", size.tokens, shard.sequence, indexer.head_size, size.element_bytes,
                                 indexer.heads);
     scores.executed = 0.5;  // masked blocks are skipped
-    scores.bytes = {size.tokens * indexer.heads * indexer.head_size * size.element_bytes + pairs / 2.0 * fp32};
+    scores.bytes = {size.tokens * indexer.heads * indexer.head_size * size.element_bytes +
+                    pairs / 2.0 / indexer.block * fp32};
     Kernel gradient = gemm_kernel("indexer scores gradient", size.tokens, chosen / size.tokens, indexer.head_size,
                                   size.element_bytes, 2.0 * indexer.heads);
     gradient.bytes = {2.0 * chosen * fp32};
-    core.forward.insert(core.forward.begin(), {scores, memory_kernel("indexer choice", pairs / 2.0, fp32)});
+    core.forward.insert(core.forward.begin(),
+                        {scores, memory_kernel("indexer choice", pairs / 2.0 / indexer.block, fp32)});
     core.input_backward.push_back(memory_kernel("indexer loss", 4.0 * chosen, fp32));
     core.input_backward.push_back(gradient);
 }
@@ -139,11 +141,14 @@ void add_keys_and_values(LayerPiece& piece, const Transformer& model, const Shar
 }
 
 void add_indexer_maps(LayerPiece& piece, const Transformer& model, const ShardSizes& size) {
-    const double e = size.element_bytes, rank = model.latent.q_rank > 0 ? model.latent.q_rank : model.hidden;
+    const bool latent = model.has_latent_attention();
+    const double e = size.element_bytes, rank = latent && model.latent.q_rank > 0 ? model.latent.q_rank : size.hidden;
     const double key = model.indexer.head_size, heads = model.indexer.heads;
     add_map<"indexer queries">(piece, false, {.rows = size.tokens, .inputs = rank, .outputs = heads * key}, e);
     add_map<"indexer key">(piece, false, {.rows = size.tokens, .inputs = size.hidden, .outputs = key}, e);
-    add_map<"indexer weights">(piece, false, {.rows = size.tokens, .inputs = size.hidden, .outputs = heads}, e);
+    if (latent) {
+        add_map<"indexer weights">(piece, false, {.rows = size.tokens, .inputs = size.hidden, .outputs = heads}, e);
+    }
     add_norm(piece, "indexer norm", "indexer norm gradient", size, key);
 }
 
@@ -217,6 +222,7 @@ LayerPiece qkv(const Transformer& model, LayerKind kind, const Shard& shard, con
     add_map<"qkv">(piece, model.biases.qkv, {.rows = size.tokens, .inputs = size.hidden, .outputs = outputs}, e);
     if (normed > 0) piece.forward.push_back(memory_kernel("query and key norm", normed, e));
     if (rotary) piece.forward.push_back(memory_kernel("rotary", rotated, e));
+    if (model.indexer.heads > 0) add_indexer_maps(piece, model, size);
     return piece;
 }
 

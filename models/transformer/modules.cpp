@@ -66,15 +66,17 @@ Module linear(std::string_view name, bool biased, std::uint64_t inputs, std::uin
     return module;
 }
 
-// Scores of the indexer: queries from the latent ones, one key for all heads with a layer norm, weights of the heads.
-// Whole on every rank (Megatron-core, transformer/experimental_attention_variant/dsa.py).
+// Queries (of the latent ones), one key for all heads, and norms; beside latent attention a layer norm of the key and
+// weights of the heads (Megatron-core, transformer/experimental_attention_variant/dsa.py), beside plain attention RMS
+// norms of both (MiniMax-M3). Whole on every rank.
 void add_indexer(Module& module, const Transformer& model) {
-    const std::uint64_t queries = std::uint64_t{model.indexer.heads} * model.indexer.head_size;
-    add_matrix(module, model.latent.q_rank > 0 ? model.latent.q_rank : model.hidden, queries);
-    add_matrix(module, model.hidden, model.indexer.head_size);
-    add_vector(module, model.indexer.head_size);
-    add_vector(module, model.indexer.head_size);
-    add_matrix(module, model.hidden, model.indexer.heads);
+    const Indexer& indexer = model.indexer;
+    const bool latent = model.has_latent_attention();
+    const std::uint32_t inputs = latent && model.latent.q_rank > 0 ? model.latent.q_rank : model.hidden;
+    add_matrix(module, inputs, std::uint64_t{indexer.heads} * indexer.head_size);
+    add_matrix(module, model.hidden, indexer.head_size);
+    for (int i = 0; i < 2; ++i) add_vector(module, indexer.head_size);
+    if (latent) add_matrix(module, model.hidden, indexer.heads);
 }
 
 // Multi-head latent attention's maps to queries, keys and values (Megatron-core,
@@ -119,6 +121,7 @@ Module attention_maps(const Transformer& model, std::uint32_t tensor) {
     register_apart(module, apart);
     add_query_key_norm(module, model, tensor);
     if (model.attention_sinks) add_vector(module, share_of(model.heads, tensor));
+    if (model.indexer.heads > 0) add_indexer(module, model);
     return module;
 }
 

@@ -113,6 +113,13 @@ std::vector<RecurrentMap> recurrent_maps(const Layer& layer) {
             return {{map_names<"mixer input">, h, 2 * keys + 2 * values},
                     {map_names<"mixer gates">, h, std::uint64_t{2} * shape.heads}};
         case Mixer::kimi_delta:  // decays and output gates through a bottleneck as wide as a value
+            if (shape.whole_gate) {
+                return {{map_names<"mixer input">, h, 2 * keys + values},
+                        {map_names<"decay down">, h, shape.value_size, true},
+                        {map_names<"decay up">, shape.value_size, keys},
+                        {map_names<"mixer gates">, h, shape.heads},
+                        {map_names<"output gate">, h, values}};
+            }
             return {{map_names<"mixer input">, h, 2 * keys + values},
                     {map_names<"decay down">, h, shape.value_size, true},
                     {map_names<"decay up">, shape.value_size, keys},

@@ -53,16 +53,16 @@ std::uint32_t value_size(const Transformer& model) {
 }
 static std::uint64_t indexer_matrices(const Transformer& model) {
     const Indexer& indexer = model.indexer;
-    const std::uint64_t rank = model.latent.q_rank > 0 ? model.latent.q_rank : model.hidden;
-    return indexer.heads == 0 ? 0
-                              : rank * indexer.heads * indexer.head_size +
-                                    std::uint64_t{model.hidden} * (indexer.head_size + indexer.heads);
+    if (indexer.heads == 0) return 0;
+    const bool latent = model.has_latent_attention();
+    const std::uint64_t hidden = model.hidden, rank = latent && model.latent.q_rank > 0 ? model.latent.q_rank : hidden;
+    return rank * indexer.heads * indexer.head_size + hidden * (indexer.head_size + (latent ? indexer.heads : 0));
 }
 std::uint64_t qkv_matrices(const Transformer& model) {
     const std::uint64_t hidden = model.hidden, heads = model.heads;
     if (model.mixer == Mixer::none) return 0;
     if (is_recurrent(model.mixer)) return recurrent_matrices(model);
-    if (!model.has_latent_attention()) return hidden * qkv_outputs(model);
+    if (!model.has_latent_attention()) return hidden * qkv_outputs(model) + indexer_matrices(model);
     const LatentAttention& latent = model.latent;
     const std::uint64_t down = hidden * (latent.kv_rank + latent.rope_size);
     const std::uint64_t up = latent.kv_rank * heads * (latent.nope_size + latent.value_size) +

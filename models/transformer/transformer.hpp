@@ -103,6 +103,7 @@ struct Recurrence {
     std::uint32_t value_size = 0;
     std::uint32_t convolution = 4;  // tokens that the causal convolution of each channel sees; 0: none
     std::uint32_t chunk = 64;       // tokens whose mixing is products of matrices (kernels.hpp)
+    bool whole_gate = false;        // of kimi_delta: the output gate is one map, not two through a bottleneck (K3)
     bool operator==(const Recurrence&) const = default;
 };
 
@@ -110,12 +111,15 @@ struct Recurrence {
 // (Step-3.5).
 enum class AttentionGate : std::uint8_t { none, elements, heads };
 
-// Sparse attention (DeepSeek-V3.2's): each token attends to `top_k` of those before it, chosen by scores that `heads`
-// of head_size give every pair.
+// Sparse attention: each token attends to the `top_k` blocks of those before it that `heads` of head_size score
+// highest; beside latent attention as in DeepSeek-V3.2, whose blocks are tokens, beside plain one as in MiniMax-M3.
 struct Indexer {
     std::uint32_t heads = 0;  // 0: none
     std::uint32_t head_size = 128;
     std::uint32_t top_k = 2048;
+    std::uint32_t block = 1;  // tokens
+
+    AttentionWindow chosen() const { return {.tokens = top_k * block}; }
     bool operator==(const Indexer&) const = default;
 };
 

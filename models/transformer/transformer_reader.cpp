@@ -182,6 +182,7 @@ Recurrence read_recurrence(Field field) {
     shape.value_size = field.count("value_size", shape.key_size);
     shape.convolution = field.whole("convolution", shape.convolution);
     shape.chunk = field.count("chunk", shape.chunk);
+    shape.whole_gate = field.flag("whole_gate", false);
     if (field.has("heads") && shape.heads % shape.key_heads != 0) {
         field.error("key_heads",
                     fmt::format("{} heads cannot be shared out to {} key heads", shape.heads, shape.key_heads));
@@ -220,11 +221,16 @@ void read_mixer(Field& field, Layer& layer) {
         field.error("value_size", "keys that are values have their size");
     }
     if (!field.has("indexer")) return;
-    if (!layer.has_latent_attention()) field.error("indexer", "weft knows an indexer of latent attention only");
     Field indexer = field.object("indexer");
     layer.indexer.heads = indexer.count("heads");
     layer.indexer.head_size = indexer.count("head_size", layer.indexer.head_size);
     layer.indexer.top_k = indexer.count("top_k", layer.indexer.top_k);
+    layer.indexer.block = indexer.count("block", layer.indexer.block);
+    constexpr std::uint32_t most = 1U << 15;  // tokens of a choice stay below 2^32
+    for (std::uint32_t* const size : {&layer.indexer.top_k, &layer.indexer.block}) {
+        if (*size > most) indexer.error("", fmt::format("expected at most {}, got {}", most, *size));
+        *size = std::min(*size, most);
+    }
     indexer.done();
 }
 

@@ -86,7 +86,13 @@ Json framework_version(const Job& job) {
 
 Json recurrence_json(const Recurrence& shape) {
     return {{"heads", shape.heads},           {"key_heads", shape.key_heads},     {"key_size", shape.key_size},
-            {"value_size", shape.value_size}, {"convolution", shape.convolution}, {"chunk", shape.chunk}};
+            {"value_size", shape.value_size}, {"convolution", shape.convolution}, {"chunk", shape.chunk},
+            {"whole_gate", shape.whole_gate}};
+}
+
+Json indexer_json(const Indexer& indexer) {
+    return {
+        {"heads", indexer.heads}, {"head_size", indexer.head_size}, {"top_k", indexer.top_k}, {"block", indexer.block}};
 }
 
 // What is other than in the model.
@@ -109,6 +115,7 @@ Json kind_json(const Layer& layer, const Layer& model) {
     add("attention_gate", enumerator_name(layer.attention_gate), enumerator_name(model.attention_gate));
     add("keys_are_values", layer.keys_are_values, model.keys_are_values);
     if (layer.window != model.window) json["attention_window"] = window_json(layer.window);
+    if (layer.indexer != model.indexer) json["indexer"] = indexer_json(layer.indexer);
     return json;
 }
 

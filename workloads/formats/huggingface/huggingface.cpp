@@ -32,7 +32,8 @@ class HuggingFaceModel {
         norms();
         mlp();
         experts();
-        window();
+        set_layers(keys_.layers_of_class(), keys_, object_);
+        if (keys_.layers_of_class().kinds.empty()) window();
         if (biases_.empty()) {
             object_.set("biases", false, family_origin("biases"));
         } else {
@@ -64,7 +65,7 @@ class HuggingFaceModel {
     }
 
     void sizes() {
-        require("layers", "layers");
+        if (keys_.layers_of_class().by.empty() || keys_.size("layers")) require("layers", "layers");
         require("hidden", "hidden");
         require("heads", "heads");
         require("vocabulary", "vocabulary");
@@ -81,9 +82,13 @@ class HuggingFaceModel {
         if (is("norm_per_head")) object_.set("query_key_norm", "per_head", family_origin("query and key norms"));
         if (is("norm_whole")) object_.set("query_key_norm", "whole", family_origin("query and key norms"));
         if (is("norm_unweighted")) object_.set("query_key_norm", "unweighted", family_origin("query and key norms"));
+        if (is("gate")) object_.set("attention_gate", "elements", family_origin("gate"));
+        if (is("head_gate")) object_.set("attention_gate", "heads", family_origin("gate"));
         if (is("sinks")) object_.set("attention_sinks", true, family_origin("sinks"));
         if (is("alibi")) {
             object_.set("positions", "alibi", family_origin("positions"));
+        } else if (is("no_positions")) {
+            object_.set("positions", "none", family_origin("positions"));
         } else if (is("learned")) {
             object_.set("positions", "learned", family_origin("positions"));
             const HuggingFaceSize rows =
@@ -169,6 +174,7 @@ class HuggingFaceModel {
         if (!take("top_k", experts, "top_k")) keys_.report_missing("top_k");
         if (!take("expert_ffn", experts, "ffn_hidden")) take("ffn", experts, "ffn_hidden");
         shared_experts(experts);
+        if (layers.empty()) return;  // the pattern tells
         const std::optional<LayerPattern> pattern = expert_pattern(layers);
         if (!pattern) return keys_.refuse_expert_layers();
         if (pattern->first > 0) experts.set("first_dense", pattern->first, keys_.origin_of_expert_layers());

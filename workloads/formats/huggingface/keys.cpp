@@ -17,15 +17,18 @@ struct HuggingFaceFamily {
     std::vector<std::string> types;  // values of "model_type"
     std::map<std::string, double, std::less<>> defaults;
     std::vector<std::string> terms;
+    HuggingFaceLayers layers{};
 };
 
 namespace {
 
 using Words = std::vector<std::string>;
 
-// Whether one of the words is part of the key.
+// Whether one of the words is part of the key, or, behind "=", the key.
 bool has_part(std::string_view key, const auto& words) {
-    return std::ranges::any_of(words, [&](std::string_view word) { return contains(key, word); });
+    return std::ranges::any_of(words, [&](std::string_view word) {
+        return word.starts_with('=') ? key == word.substr(1) : contains(key, word);
+    });
 }
 
 struct Tables {
@@ -38,6 +41,7 @@ struct Tables {
         for (Field& row : root.list("families")) {
             HuggingFaceFamily family{
                 .types = texts(row.list("types")), .defaults = {}, .terms = texts(row.list("terms"))};
+            family.layers = read_huggingface_layers(row);
             Field defaults = row.object("defaults");
             for (const std::string& name : defaults.keys()) family.defaults.emplace(name, defaults.number(name));
             types.insert(types.end(), family.types.begin(), family.types.end());
@@ -97,13 +101,16 @@ double number_of(Field field, std::string_view key) {
     return values.empty() ? 0 : values.front();
 }
 
-void refuse_unknown_layers(Import& import, Field field, bool known_type) {
+void refuse_unknown_layers(Import& import, Field field, const HuggingFaceFamily* family) {
     for (const std::string& key : field.keys()) {
-        if (!has_part(key, tables().unknown_layers)) continue;
+        if (!has_part(key, tables().unknown_layers) || key.starts_with("mtp_")) continue;
+        const bool differ = family != nullptr && !family->layers.kinds.empty();
+        if (differ && (family->layers.reads(key) || has_part(key, tables().harmless))) continue;
+        if (family != nullptr && family->layers.reads(key)) continue;
         const bool nothing = says_nothing(field, key);
         field.has(key);
-        if (nothing && known_type) continue;
-        import.error(field.origin(key), "weft has attention and an MLP or experts in every layer alike");
+        if (nothing && family != nullptr) continue;
+        import.error(field.origin(key), "weft knows no layers of this kind in a model of this type");
     }
 }
 
@@ -150,7 +157,7 @@ std::optional<HuggingFaceKeys> HuggingFaceKeys::find(Import& import, Field root)
         if (language.is_object(key)) places.push_back(language.object(key));
     }
     if (nested) places.push_back(root);
-    for (const Field& place : places) refuse_unknown_layers(import, place, family != nullptr);
+    for (const Field& place : places) refuse_unknown_layers(import, place, family);
     if (family == nullptr || import.has_errors()) return std::nullopt;
     return HuggingFaceKeys(import, *family, std::move(places), type);
 }
@@ -183,6 +190,54 @@ std::optional<HuggingFaceSize> HuggingFaceKeys::size(std::string_view name) cons
     if (!value) return std::nullopt;
     return HuggingFaceSize{*value, origin_of_class(first_key_of(name))};
 }
+
+std::optional<HuggingFaceKeys::Place> HuggingFaceKeys::place_at(std::string_view path) const {
+    const std::size_t dot = path.find('.');
+    const std::string first(path.substr(0, dot));
+    if (dot == path.npos) return place(first);
+    for (const Field& field : places_) {
+        if (!field.is_object(first)) continue;
+        const std::string key(path.substr(dot + 1));
+        Field inner = Field(field).object(first);
+        if (inner.has(key)) return Place{inner, key};
+    }
+    return std::nullopt;
+}
+
+std::optional<HuggingFaceValue> HuggingFaceKeys::value(std::string_view path) const {
+    if (const std::optional<Place> at = place_at(path); at && at->field.has(at->key)) {
+        Field field = at->field;
+        const Origin origin = field.origin(at->key);
+        if (field.is_flag(at->key)) return HuggingFaceValue{field.flag(at->key) ? "true" : "false", origin};
+        return HuggingFaceValue{holds_list(field, at->key) ? "" : fmt::format("{}", number_of(field, at->key)), origin};
+    }
+    const std::optional<double> value = default_of(path);
+    if (!value) return std::nullopt;
+    return HuggingFaceValue{fmt::format("{}", *value), origin_of_class(path)};
+}
+
+std::vector<std::string> HuggingFaceKeys::words(std::string_view path) const {
+    std::vector<std::string> words;
+    const std::optional<Place> at = place_at(path);
+    if (!at || !at->field.has(at->key)) return words;
+    Field field = at->field;
+    if (field.is_text(at->key)) {
+        const std::string text = field.text(at->key);
+        if (contains(text, ",")) {
+            for (const std::string_view part : parts_of(text, ',')) words.emplace_back(trimmed(part));
+            return words;
+        }
+        for (const char letter : text) words.emplace_back(1, letter);
+        return words;
+    }
+    for (Field& element : field.list(at->key)) {
+        std::string json = element.as_json();
+        words.push_back(json.starts_with('"') ? element.as_text() : json);
+    }
+    return words;
+}
+
+const HuggingFaceLayers& HuggingFaceKeys::layers_of_class() const { return family_->layers; }
 
 bool HuggingFaceKeys::flag(std::string_view key) const {
     const std::optional<HuggingFaceSize> value = size(key);
@@ -218,6 +273,11 @@ Origin HuggingFaceKeys::origin_of_class(std::string_view what) const {
     return origin;
 }
 
+Origin HuggingFaceKeys::origin_at(std::string_view path) const {
+    const std::optional<Place> at = place_at(path);
+    return at ? at->field.origin(at->key) : origin_of_class(path);
+}
+
 void HuggingFaceKeys::report_missing(std::string_view name) const {
     Field(places_.front()).error("", fmt::format("expected a \"{}\"", first_key_of(name)));
 }
@@ -231,7 +291,7 @@ void HuggingFaceKeys::note_others() const {
     for (const Field& place : places_) {
         for (const std::string& key : place.unasked()) {
             const Origin origin = place.origin(key);
-            const bool further = contains(key, "nextn_predict") || key.starts_with("num_mtp");
+            const bool further = contains(key, "nextn_predict") || key.starts_with("mtp_") || contains(key, "num_mtp");
             const bool optional = further || is_dropout(key);
             if (has_part(key, tables().harmless) || !place.has(key) || (optional && says_nothing(place, key))) {
                 import_->without_effect.push_back(origin);

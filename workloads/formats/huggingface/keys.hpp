@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "workloads/formats/format.hpp"
+#include "workloads/formats/huggingface/kinds.hpp"
 
 namespace weft {
 
@@ -17,6 +18,11 @@ struct HuggingFaceFamily;  // what a configuration class says that a config.json
 
 struct HuggingFaceSize {
     double value = 0;
+    Origin origin;
+};
+
+struct HuggingFaceValue {
+    std::string json;  // a number, or a flag
     Origin origin;
 };
 
@@ -51,6 +57,12 @@ class HuggingFaceKeys {
     // A size by its name among the "keys" of families.json, or a key: as given, or the class's default.
     std::optional<HuggingFaceSize> size(std::string_view name) const;
     bool flag(std::string_view key) const;
+    // At a path of keys ("linear_attn_config.head_dim"), or the class's default of that key.
+    std::optional<HuggingFaceValue> value(std::string_view path) const;
+    // The elements of a list of words or numbers, or the letters of a text, or its numbers ("3,4,5"); empty: none.
+    std::vector<std::string> words(std::string_view path) const;
+    const HuggingFaceLayers& layers_of_class() const;
+    std::uint32_t layers() const;                      // 0: not said
     bool is_false(std::string_view key) const;         // there, and false
     bool multi_query() const;                          // MPT's word for one head of keys and values
     std::set<std::string, std::less<>> terms() const;  // of the class, where their conditions hold
@@ -58,6 +70,7 @@ class HuggingFaceKeys {
     HuggingFaceWindow window(const std::set<std::string, std::less<>>& terms) const;
 
     Origin origin_of_class(std::string_view what) const;
+    Origin origin_at(std::string_view path) const;  // of the class where nothing is there
     Origin origin_of_expert_layers() const;
     void report_missing(std::string_view name) const;
     void refuse(std::string_view key, std::string_view why) const;
@@ -73,7 +86,7 @@ class HuggingFaceKeys {
     };
     std::optional<Place> place(std::string_view key) const;
     std::optional<double> default_of(std::string_view name) const;
-    std::uint32_t layers() const;
+    std::optional<Place> place_at(std::string_view path) const;
     std::optional<std::vector<bool>> listed_windows(bool& chunked) const;
 
     Import* import_;

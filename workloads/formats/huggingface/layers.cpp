@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/texts.hpp"
 #include "workloads/formats/huggingface/keys.hpp"
 
 namespace weft {
@@ -90,7 +91,11 @@ std::vector<bool> HuggingFaceKeys::expert_layers() const {
     }
     const std::optional<HuggingFaceSize> last = size("moe_layer_end_index");
     if (last && last->value >= 0) keep([&](double i) { return i <= last->value; });
-    const std::set<double> dense = members("mlp_only_layers"), with = members("moe_layers");
+    const std::set<double> dense = members("mlp_only_layers");
+    std::set<double> with = members("moe_layers");
+    for (const std::string& number : words("moe_layers_enum")) {
+        if (const std::optional<double> layer = parse_as<double>(number)) with.insert(*layer);
+    }
     keep([&](double i) { return !dense.contains(i) && (with.empty() || with.contains(i)); });
     return layers;
 }
