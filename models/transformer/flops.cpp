@@ -61,6 +61,13 @@ double matrices(const Transformer& model) {
 
 }  // namespace
 
+double layer_multiply_adds(const Transformer& model, LayerKind kind, double sequence) {
+    const Transformer own = of_kind(model, kind);
+    return layer_matrices(own, own_kind(kind)) +
+           attended_share(own, own_kind(kind), sequence) * score_width(own) * sequence +
+           further_multiply_adds(own, sequence);
+}
+
 Flops model_flops(const Transformer& model, double sequences, double sequence) {
     const double tokens = sequences * sequence;
     const double scores = over_layers(model, [&](const Transformer& own, LayerKind kind) {

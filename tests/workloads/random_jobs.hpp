@@ -94,6 +94,30 @@ inline std::string random_recompute(const std::string& framework) {
                                 R"({"modules": ["core_attn", "mlp"]})", R"({"modules": ["moe"]})"});
 }
 
+// Layers that differ: of every mixer, with every feed-forward, in some order.
+inline Settings random_kinds() {
+    std::string kinds, pattern;
+    const std::uint32_t count = one_of({1U, 2U, 3U, 5U});
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::string name(1, static_cast<char>('A' + i));
+        const auto mixer =
+            one_of<std::string>({"attention", "mamba2", "gated_delta", "kimi_delta", "lightning", "none"});
+        kinds += (kinds.empty() ? "\"" : ", \"") + name + R"(": {"mixer": ")" + mixer + "\"";
+        if (mixer == "attention") {
+            kinds += one_of<std::string>({"", R"(, "kv_heads": 4)", R"(, "attention_window": {"tokens": 48})",
+                                          R"(, "attention_gate": "elements", "positions": "none")",
+                                          R"(, "heads": 16, "head_size": 16, "value_size": 32)"});
+        }
+        if (mixer != "none")
+            kinds += one_of<std::string>({"", R"(, "feed_forward": "none")", R"(, "ffn_hidden": 512)"});
+        kinds += "}";
+        pattern += name;
+    }
+    for (std::uint32_t i = 0; i < 3; ++i) pattern += one_of<std::string>({"A", pattern.substr(pattern.size() - 1)});
+    return {"model.recurrence=" + std::string(R"({"heads": 16, "key_heads": 8, "key_size": 32, "chunk": 32})"),
+            "model.layer_kinds={" + kinds + "}", "model.layer_pattern=" + pattern};
+}
+
 inline Settings random_job() {
     const std::string framework =
         one_of<std::string>({"megatron", "megatron", "deepspeed", "deepspeed", "fsdp", "ddp"});
@@ -115,6 +139,7 @@ inline Settings random_job() {
     if (framework == "deepspeed") add(random_deepspeed());
     if (framework == "fsdp") add(random_fsdp());
     if (framework == "ddp") add({"framework=ddp", key("ddp.bucket_mib", one_of({1U, 25U}))});
+    if (one_of({false, false, true})) add(random_kinds());
     return settings;
 }
 

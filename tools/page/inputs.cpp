@@ -52,6 +52,13 @@ std::string shapes_text(const Transformer& model) {
                             model.experts.top_k);
         if (model.experts.shared > 0) text += fmt::format(" and {} shared", model.experts.shared);
     }
+    for (std::size_t kind = 0; kind < model.kinds.size(); ++kind) {
+        std::uint32_t layers = 0;
+        for (std::uint32_t layer = 0; layer < model.layers; ++layer)
+            layers += model.pattern[layer % model.pattern.size()] == kind ? 1 : 0;
+        const NamedLayer& own = model.kinds[kind];
+        text += fmt::format(", {} layers {} ({})", layers, own.name, enumerator_name(own.layer.mixer));
+    }
     return text;
 }
 

@@ -16,8 +16,8 @@ namespace weft {
 namespace {
 
 constexpr const char* kernel_classes[] = {
-    "attention products", "MLP products",    "expert products",          "router products", "logits",
-    "unfused attention",  "fused attention", "fused attention backward", "element-wise"};
+    "attention products", "MLP products", "expert products", "router products",          "logits",
+    "unfused attention",  "recurrence",   "fused attention", "fused attention backward", "element-wise"};
 
 std::string_view kernel_class(const Kernel& kernel) {
     const WorkClass what = work_class(kernel);

@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, work_classes> names{"attention products",
                                                            "logits",
                                                            "other products",
                                                            "scores",
+                                                           "recurrence",
                                                            "attention",
                                                            "element-wise",
                                                            "strided",
@@ -139,6 +140,7 @@ WorkClass work_class(const Kernel& kernel) {
         if (kernel.name.starts_with("embedding")) return gathered;
         return is("norm") ? norm : fused;
     }
+    if (kernel.name.starts_with("chunk")) return recurrence;
     if (is("scores") || is("context")) return scores;
     if (is("experts")) return expert_products;
     if (is("router")) return router_products;

@@ -16,6 +16,7 @@ enum class WorkClass : std::uint8_t {
     logits,
     other_products,  // recorded, of shapes that the job has not
     scores,          // products and softmax of attention that is not fused
+    recurrence,      // products of a recurrent mixer's chunks
     attention,       // fused
     element_wise,    // passes, as PassClass
     strided,
@@ -31,7 +32,7 @@ enum class WorkClass : std::uint8_t {
     host_copies,    // between the memories of host and device
     other,
 };
-constexpr std::size_t work_classes = 21;
+constexpr std::size_t work_classes = 22;
 std::string_view name(WorkClass what);
 
 constexpr bool is_pass(WorkClass what) { return what >= WorkClass::element_wise && what <= WorkClass::fused; }

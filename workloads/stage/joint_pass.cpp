@@ -60,7 +60,7 @@ const LayerCut& PassWriter::cut(const At& at) {
 
 const TokenExchange& PassWriter::exchange(const At& at, Pass pass) {
     std::optional<TokenExchange>& known = exchanges_[at.place][pass == Pass::backward ? 1 : 0];
-    if (!known) known = token_exchange(around(at, Piece::experts, pass));
+    if (!known) known = has_experts(at.kind) ? token_exchange(around(at, Piece::experts, pass)) : TokenExchange{};
     return *known;
 }
 
