@@ -176,9 +176,19 @@ class HuggingFaceModel {
         shared_experts(experts);
         if (layers.empty()) return;  // the pattern tells
         const std::optional<LayerPattern> pattern = expert_pattern(layers);
-        if (!pattern) return keys_.refuse_expert_layers();
+        if (!pattern) {
+            object_.object("layer_kinds").object("experts");
+            object_.object("layer_kinds").object("mlp").set("feed_forward", "mlp", keys_.origin_of_expert_layers());
+            return set_kinds(layers, "experts", "mlp", keys_.origin_of_expert_layers());
+        }
         if (pattern->first > 0) experts.set("first_dense", pattern->first, keys_.origin_of_expert_layers());
         if (pattern->every > 1) experts.set("every", pattern->every, keys_.origin_of_expert_layers());
+    }
+
+    void set_kinds(const std::vector<bool>& layers, const char* those, const char* others, const Origin& origin) {
+        std::vector<std::string> names;
+        for (const bool is : layers) names.emplace_back(is ? those : others);
+        set_pattern(names, origin, object_);
     }
 
     void shared_experts(Draft& experts) {
@@ -196,15 +206,21 @@ class HuggingFaceModel {
     void window() {
         const HuggingFaceWindow found = keys_.window(terms_);
         if (std::ranges::find(found.layers, true) == found.layers.end()) return;
-        const std::optional<LayerPattern> pattern = window_pattern(found.layers);
-        if (!pattern) return keys_.refuse("layer_types", "weft knows windows on all layers or all but one of each few");
-        Draft& window = object_.object("attention_window");
+        const std::optional<LayerPattern> rule = window_pattern(found.layers);
+        if (!rule && object_.has("layer_kinds"))
+            return keys_.refuse("layer_types",
+                                "both windows and experts follow no rule; weft knows one of them by layer");
+        Draft& window = (rule ? object_ : object_.object("layer_kinds").object("windowed")).object("attention_window");
         window.set("tokens", found.tokens.value, found.tokens.origin);
         if (found.chunked) window.set("chunked", true, found.tokens.origin);
+        if (!rule) {
+            object_.object("layer_kinds").object("full");
+            set_kinds(found.layers, "windowed", "full", found.origin);
+        }
         // Llama 4, the one that has chunks.
-        if (found.chunked && pattern->every > 0) window.set("full_rotary", false, found.origin);
-        if (pattern->first > 0) window.set("first_full", pattern->first, found.origin);
-        if (pattern->every > 0) window.set("full_every", pattern->every, found.origin);
+        if (found.chunked && rule && rule->every > 0) window.set("full_rotary", false, found.origin);
+        if (rule && rule->first > 0) window.set("first_full", rule->first, found.origin);
+        if (rule && rule->every > 0) window.set("full_every", rule->every, found.origin);
         import_.note(found.tokens.origin, "{} of {} layers attend to {} {:.0f} tokens",
                      std::ranges::count(found.layers, true), found.layers.size(),
                      found.chunked ? "chunks of" : "the last", found.tokens.value);

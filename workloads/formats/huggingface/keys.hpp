@@ -74,7 +74,6 @@ class HuggingFaceKeys {
     Origin origin_of_expert_layers() const;
     void report_missing(std::string_view name) const;
     void refuse(std::string_view key, std::string_view why) const;
-    void refuse_expert_layers() const;
     void note_others() const;  // what was not asked for
 
   private:

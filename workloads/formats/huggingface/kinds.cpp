@@ -129,6 +129,10 @@ void set_layers(const HuggingFaceLayers& layers, const HuggingFaceKeys& keys, Dr
         Draft& kinds = model.object("layer_kinds");
         if (!kinds.has(kind->name)) set_all(kind->members, keys, kinds.object(kind->name));
     }
+    set_pattern(names, origin, model);
+}
+
+void set_pattern(const std::vector<std::string>& names, const Origin& origin, Draft& model) {
     const std::vector<std::string> run = run_of(names);
     const bool letters = std::ranges::all_of(run, [](const std::string& name) { return name.size() == 1; });
     model.set_json(

@@ -108,11 +108,6 @@ Origin HuggingFaceKeys::origin_of_expert_layers() const {
     return origin_of_class("which layers have experts");
 }
 
-void HuggingFaceKeys::refuse_expert_layers() const {
-    import_->error(origin_of_expert_layers(),
-                   "weft knows leading layers without experts, and then one with experts of each few");
-}
-
 // What layer_types, attention_types (GPT-Neo) or no_rope_layers (Llama 4) list.
 std::optional<std::vector<bool>> HuggingFaceKeys::listed_windows(bool& chunked) const {
     std::vector<bool> windows;

@@ -73,10 +73,8 @@ const Release releases[] = {
         "first_k_dense_replace": 1, "linear_attn_config": {"full_attn_layers": [4, 8, 12, 16, 20,
         24, 27], "num_heads": 32, "head_dim": 128, "short_conv_kernel_size": 4}})",
      49'122'681'728},
-    {"deepseek_v3_2", R"({"model_type": "deepseek_v32", "num_nextn_predict_layers": 1})",
-     671'877'944'064},
-    {"qwen3_next_80b", R"({"model_type": "qwen3_next"})",
-     79'674'391'296},
+    {"deepseek_v3_2", R"({"model_type": "deepseek_v32", "num_nextn_predict_layers": 1})", 671'877'944'064},
+    {"qwen3_next_80b", R"({"model_type": "qwen3_next"})", 79'674'391'296},
     {"minimax_text_01", R"({"model_type": "minimax_text_01", "attn_type_list": [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0,
         0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0,
         0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1,
@@ -299,8 +297,10 @@ TEST(huggingface, refuses_layers_that_are_not_alike_key_by_key) {
     EXPECT_THAT(refusal(R"({"model_type": "nemotron_h", "hybrid_override_pattern": "MR*"})"),
                 HasSubstr("hybrid_override_pattern: weft knows no layers \"R\""));
     EXPECT_THAT(refusal(R"({"model_type": "nemotron_h"})"), HasSubstr("expected the kind of each layer"));
-    EXPECT_THAT(refusal("{" + small + R"(, "model_type": "qwen3_moe", "mlp_only_layers": [3]})"),
-                HasSubstr("mlp_only_layers"));
+    EXPECT_THAT(refusal("{" + small + R"(, "model_type": "olmo3", "layer_types": ["full_attention", "sliding_attention",
+        "full_attention", "sliding_attention", "sliding_attention", "full_attention", "full_attention",
+        "full_attention"], "mlp_only_layers": [3], "num_experts": 8, "num_experts_per_tok": 2})"),
+                HasSubstr("both windows and experts follow no rule"));
     EXPECT_THAT(refusal("{" + small + R"(, "model_type": "opt", "word_embed_proj_dim": 32})"),
                 HasSubstr("word_embed_proj_dim"));
 }
@@ -393,6 +393,13 @@ const Term terms[] = {
      R"("every":2})"},
     {R"("model_type": "ernie4_5_moe", "moe_layer_interval": 2, "moe_layer_end_index": 7)",
      R"("first_dense":1,"every":2)"},
+    {R"("model_type": "qwen3_moe", "num_experts": 8, "mlp_only_layers": [3])",
+     R"("layer_kinds":{"experts":{},"mlp":{"feed_forward":"mlp"}},"layer_pattern":["experts", "experts", "experts", "mlp", )"
+     R"("experts")"},
+    {R"("model_type": "olmo3", "layer_types": ["full_attention", "full_attention", "sliding_attention",
+        "full_attention", "sliding_attention", "sliding_attention", "full_attention", "full_attention"])",
+     R"("layer_kinds":{"windowed":{"attention_window":{"tokens":4096}},"full":{}},"layer_pattern":["full", "full", )"
+     R"("windowed")"},
     {R"("model_type": "gemma3_text", "sliding_window_pattern": 3)",
      R"("attention_window":{"tokens":4096,"full_every":3})"},
     {R"("model_type": "gemma2", "sliding_window": 64)", R"("attention_window":{"tokens":64,"full_every":2})"},
