@@ -205,6 +205,10 @@ std::optional<HuggingFaceKeys::Place> HuggingFaceKeys::place_at(std::string_view
 }
 
 std::optional<HuggingFaceValue> HuggingFaceKeys::value(std::string_view path) const {
+    if (!keys_of(path).empty()) {
+        const std::optional<HuggingFaceSize> named = size(path);
+        return named ? std::optional(HuggingFaceValue{fmt::format("{}", named->value), named->origin}) : std::nullopt;
+    }
     if (const std::optional<Place> at = place_at(path); at && at->field.has(at->key)) {
         Field field = at->field;
         const Origin origin = field.origin(at->key);

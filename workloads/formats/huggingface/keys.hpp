@@ -57,7 +57,7 @@ class HuggingFaceKeys {
     // A size by its name among the "keys" of families.json, or a key: as given, or the class's default.
     std::optional<HuggingFaceSize> size(std::string_view name) const;
     bool flag(std::string_view key) const;
-    // At a path of keys ("linear_attn_config.head_dim"), or the class's default of that key.
+    // Of a size by its name; or at a path of keys ("linear_attn_config.head_dim"), or the class's default of that key.
     std::optional<HuggingFaceValue> value(std::string_view path) const;
     // The elements of a list of words or numbers, or the letters of a text, or its numbers ("3,4,5"); empty: none.
     std::vector<std::string> words(std::string_view path) const;
