@@ -23,6 +23,8 @@ constexpr double bytes_of_mask = 1.0;  // of dropout, per element
 
 LayerPiece piece_of(Piece piece, std::string_view module);  // without kernels yet
 
+struct ShardSizes;
+
 // A text that is known when the program is compiled.
 template <std::size_t size>
 struct Text {
@@ -63,6 +65,9 @@ void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard);
 
 // The pieces that take the place of mlp_up and mlp_down in a layer with experts.
 std::vector<LayerPiece> expert_pieces(const Transformer& model, const Shard& shard);
+LayerPiece latent_piece(const Transformer& model, const Shard& shard);  // in place of the maps of plain attention
+void add_indexer_maps(LayerPiece& maps, const Transformer& model, const ShardSizes& size);
+void add_indexer_scores(LayerPiece& core, const Transformer& model, const Shard& shard);
 LayerPiece core_piece(const Transformer& model, LayerKind kind, const Shard& shard);
 // What a program without fused kernels does besides (Shard::element_wise), and ALiBi's part of unfused attention.
 void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, LayerKind kind, const Shard& shard);
