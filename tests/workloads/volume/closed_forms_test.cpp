@@ -6,6 +6,7 @@
 // bytes of an element, t tensor, c context, p pipeline, d data, m micro-batches.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/workloads/studies.hpp"
@@ -319,6 +320,29 @@ TEST(closed_forms, expert_gradients_over_the_ranks_that_hold_the_same_experts) {
         }
         if (row.dimension == "data") {
             EXPECT_EQ(row.group_size, 4U * 2);
+        }
+    }
+}
+
+// Context parallelism of recurrent layers (Megatron-core d98e8a64): Mamba-2 sends z, x, B, C and dt by a call each, B
+// and C repeated where a tensor rank has fewer groups than there are context ranks, and y back; gated DeltaNet all at
+// once. Backward the same. In every second layer, whatever attention's method is.
+TEST(closed_forms, recurrences_exchange_heads_for_sequence) {
+    constexpr double H = 16, N = 32, P = 64, layers = L / 2, c = 2;
+    for (const double G : {2.0, 4.0}) {
+        for (const bool mamba : {true, false}) {
+            const std::string shape =
+                R"(model.recurrence={"heads": 16, "key_size": 32, "value_size": 64, "key_heads": )";
+            const Plan plan = plan_of({"layout.tensor=2", "layout.context=2", "context_method=all_gather",
+                                       shape + std::to_string(static_cast<int>(G)) + "}",
+                                       std::string(R"(model.layer_kinds={"r": {"mixer": ")") +
+                                           (mamba ? "mamba2" : "gated_delta") + R"("}, "a": {}})",
+                                       "model.layer_pattern=ra"});
+            const double repeat = std::max(1.0, c / (G / 2));
+            const double in = mamba ? 2 * H * P + 2 * G * N * repeat + H : 2 * G * N + 2 * H * P + 2 * H;
+            const Sum own = sum(framework_volume(plan, RankId{0}), "context", "all_to_all");
+            EXPECT_EQ(own.calls, 2 * m * layers * (mamba ? 6 : 2)) << G << mamba;
+            EXPECT_EQ(own.messages, 2 * m * layers * b * s / c * (in + H * P) / 2 * e) << G << mamba;
         }
     }
 }
