@@ -1,5 +1,7 @@
 #include "models/transformer/flops.hpp"
 
+#include <algorithm>
+
 #include "models/transformer/prediction.hpp"
 #include "models/transformer/recurrence.hpp"
 
@@ -7,9 +9,12 @@ namespace weft {
 namespace {
 
 // Elements of the matrices that a token meets in one layer: biases and norms do no matrix products. `model` is of_kind.
+double mixer_matrices(const Transformer& model) {
+    return static_cast<double>(qkv_matrices(model) +
+                               (model.mixer == Mixer::none ? 0 : model.hidden * context_width(model)));
+}
 double layer_matrices(const Transformer& model, LayerKind kind) {
-    const double mixer = static_cast<double>(qkv_matrices(model) +
-                                             (model.mixer == Mixer::none ? 0 : model.hidden * context_width(model)));
+    const double mixer = mixer_matrices(model);
     if (!has_feed_forward(model, kind)) return mixer;
     if (!has_experts(kind)) {
         return mixer + model.hidden * (static_cast<double>(ffn_input_width(model)) + model.ffn_hidden);
@@ -59,6 +64,28 @@ double matrices(const Transformer& model) {
            (1.0 + predictions) * model.hidden * vocabulary(model);
 }
 
+// What num_floating_point_operations() takes a mixer's maps and products for, in multiply-adds per token.
+double counted_mixer(const Transformer& model, double sequence, bool hybrid) {
+    const Recurrence& shape = model.recurrence;
+    const double h = model.hidden;
+    const double keys = static_cast<double>(recurrent_keys(shape)),
+                 values = static_cast<double>(recurrent_values(shape));
+    if (model.mixer == Mixer::mamba2) {
+        const double inner = 2.0 * h;
+        return h * (2.0 * inner + 2.0 * keys + shape.heads) + 3.5 * inner * shape.key_size + inner * h;
+    }
+    if (model.mixer == Mixer::gated_delta) {
+        const double rule = 4.0 * shape.heads * shape.value_size * shape.value_size;
+        return h * (2.0 * keys + 3.0 * values + 2.0 * shape.heads) + shape.convolution * (2.0 * keys + values) + rule;
+    }
+    if (hybrid && model.has_latent_attention()) return 0;
+    Transformer own = model;
+    own.indexer = {};
+    if (hybrid) own.attention_gate = AttentionGate::none;
+    const double recurrence = is_recurrent(model.mixer) ? recurrent_flops(model) / 2.0 : 0.0;
+    return mixer_matrices(own) + score_width(own) * sequence / 2.0 + recurrence;
+}
+
 }  // namespace
 
 double layer_multiply_adds(const Transformer& model, LayerKind kind, double sequence) {
@@ -66,6 +93,13 @@ double layer_multiply_adds(const Transformer& model, LayerKind kind, double sequ
     return layer_matrices(own, own_kind(kind)) +
            attended_share(own, own_kind(kind), sequence) * score_width(own) * sequence +
            further_multiply_adds(own, sequence);
+}
+
+bool is_hybrid(const Transformer& model) {
+    return std::ranges::any_of(kinds_of(model), [&](LayerKind kind) {
+        const Layer& layer = layer_of(model, kind);
+        return layer.mixer == Mixer::none || !has_feed_forward(layer, kind);
+    });
 }
 
 Flops model_flops(const Transformer& model, double sequences, double sequence) {
@@ -95,13 +129,15 @@ Flops megatron_core_2024_flops(const Transformer& model, double sequences, doubl
 }
 
 Flops megatron_core_flops(const Transformer& model, double sequences, double sequence) {
+    const bool hybrid = is_hybrid(model);
     const double counted = over_layers(model, [&](const Transformer& own, LayerKind kind) {
         const Experts& experts = own.experts;
         const double scored = experts.count + (experts.shared_gate ? 1.0 : 0.0);
         const double router = has_experts(kind) ? own.hidden * scored : 0.0;
-        return score_width(own) * sequence / 2.0 + further_multiply_adds(own, sequence) - router;
+        return counted_mixer(own, sequence, hybrid) - mixer_matrices(own) - router;
     });
-    return {6.0 * sequences * sequence * (matrices(model) + counted)};
+    const double joined = hybrid ? 2.0 * model.mtp_layers * model.hidden * model.hidden : 0.0;
+    return {6.0 * sequences * sequence * (matrices(model) + counted - joined)};
 }
 
 Flops neox_2022_flops(const Transformer& model, double sequences, double sequence) {

@@ -32,9 +32,17 @@ Flops megatron_flops(const Transformer& model, double sequences, double sequence
 // every layer, and neither shared ones nor router.
 Flops megatron_core_2024_flops(const Transformer& model, double sequences, double sequence);
 
+// Whether layers are a mixer or a feed-forward alone, as in Megatron-core's hybrid patterns.
+bool is_hybrid(const Transformer& model);
+
 // Since 8873b55d of March 2025 (core 0.12): 6 B s times the matrices that a token meets, but for the router's, plus
 // 6 B s^2 L a d: half of causal attention, in windowed layers, too. The norms of latent attention and of prediction
-// modules, which it counts as elements of matrices, are left out here.
+// modules, which it counts as elements of matrices, are left out here. Recurrent mixers and hybrid patterns (layers of
+// a mixer or a feed-forward alone) as of d98e8a64, August 2026: Mamba-2 with 2 h values whatever it has and 3.5 per
+// value and element of a state, without its convolution; of a gated delta net the convolution and 4 v^2 of each head;
+// neither indexers nor that they leave most scores out; in hybrid patterns neither gates, latent attention nor what
+// joins prediction modules. Prediction modules are as the last layer. Kimi Delta and lightning attention, which it has
+// not, are counted as in model_flops.
 Flops megatron_core_flops(const Transformer& model, double sequences, double sequence);
 
 // GPT-NeoX before September 2023: B s (6 P + 60 s h L): attention five times, no recomputed matrices; P includes the

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/transformer/flops.hpp"
 #include "models/transformer/transformer.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/formats/keys.hpp"
@@ -102,7 +103,10 @@ void add_experts(Arguments& list, const Job& job) {
     list.add("moe-ffn-hidden-size", experts.ffn_hidden);
     if (experts.shared > 0)
         list.add("moe-shared-expert-intermediate-size", std::uint64_t{experts.shared} * experts.shared_ffn_hidden);
-    list.add_if(experts.first_dense > 0 || experts.every > 1, "moe-layer-freq", layer_frequency(job.model));
+    list.add_if(job.model.kinds.empty() && (experts.first_dense > 0 || experts.every > 1), "moe-layer-freq",
+                layer_frequency(job.model));
+    list.add_if(experts.shared_gate, "moe-shared-expert-gate");
+    list.add_if(experts.latent > 0, "moe-latent-size", experts.latent);
     list.add_if(experts.balancing_bias, "moe-router-enable-expert-bias");
     add_balancing_losses(list, job);
     list.add_group(job, "experts");
@@ -117,13 +121,15 @@ void add_experts(Arguments& list, const Job& job) {
 }
 
 void add_model(Arguments& list, const Job& job, Unsayable& unsayable) {
-    const Transformer& model = job.model;
+    const MegatronLayers layers = megatron_layers(job, unsayable);
+    const Transformer& model = layers.alike;
     list.add("use-mcore-models");
     list.add("num-layers", model.layers);
     list.add_if(model.mtp_layers > 0, "mtp-num-layers", model.mtp_layers);
     list.add("hidden-size", model.hidden);
     list.add("ffn-hidden-size", model.ffn_hidden);
     add_attention(list, model);
+    for (const std::string& flag : layers.flags) list.add(flag);
     list.add("seq-length", job.batch.sequence);
     list.add("max-position-embeddings", std::max(job.batch.sequence, model.positions_length));
     list.add("position-embedding-type", model.positions == Positions::rotary    ? "rope"
@@ -148,6 +154,7 @@ bool is_listed(const Job& job) { return job.layout.split == StageSplit::by_hand 
 
 void add_split(Arguments& list, const Job& job) {
     const Layout& layout = job.layout;
+    if (is_hybrid(job.model)) return;
     const bool by_ends = layout.split == StageSplit::ends, by_numbers = !by_ends && !is_listed(job);
     list.add_if(by_ends, "account-for-embedding-in-pipeline-split");
     list.add_if(by_ends, "account-for-loss-in-pipeline-split");
@@ -163,7 +170,8 @@ void add_schedule(Arguments& list, const Job& job, Unsayable& unsayable) {
     const bool interleaved = job.schedule->key == "interleaved";
     unsayable.unless(interleaved || job.schedule->key == "1f1b" || job.layout.pipeline == 1, "schedule",
                      fmt::format("Megatron-LM runs 1f1b and interleaved, not {}", job.schedule->key));
-    if (!interleaved || job.layout.pipeline == 1 || is_listed(job)) return;  // a list says the parts
+    // A list or a hybrid pattern says the parts.
+    if (!interleaved || job.layout.pipeline == 1 || is_listed(job) || is_hybrid(job.model)) return;
     const std::uint32_t parts = job.model_parts();
     const bool equal = job.layout.split != StageSplit::ends && job.model.layers % parts == 0;
     list.add_if(equal, "num-layers-per-virtual-pipeline-stage", job.model.layers / parts);
@@ -259,6 +267,7 @@ void add_settings(Arguments& list, const Job& job, Unsayable& unsayable) {
     list.add_group(job, "kernels");
     list.add_if(settings.check_for_nan == Setting::off && settings.version.check_for_nan == Setting::on,
                 "no-check-for-nan-in-loss-and-grad");
+    list.add_group(job, "checkpoints");
     list.add_group(job, "graphs");
 }
 

@@ -140,6 +140,7 @@ void add_model(Draft& config, const Transformer& model, Unsayable& unsayable) {
     unsayable.unless(model.biases.qkv == model.biases.projection, "model.biases",
                      "GPT-NeoX has both of attention or none");
     refuse_rare_terms(model, unsayable);
+    refuse_unlike_layers(model, unsayable);
     config.set("make_vocab_size_divisible_by", model.vocabulary_multiple, {});
     unsayable.unless(model.experts.count == 0, "model.experts", "weft writes GPT-NeoX's dense models");
     unsayable.unless(!model.has_latent_attention(), "model.latent_attention", "GPT-NeoX has none");

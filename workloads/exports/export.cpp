@@ -144,13 +144,22 @@ void refuse_rare_terms(const Transformer& model, Unsayable& unsayable) {
                      "model.query_key_norm", why);
     unsayable.unless(!model.biases.router && !model.biases.head && model.biases.experts == model.biases.mlp,
                      "model.biases", why);
-    unsayable.unless(!model.attention_sinks, "model.attention_sinks", why);
-    unsayable.unless(model.window.tokens == 0, "model.attention_window", why);
     unsayable.unless(!model.embedding_norm, "model.embedding_norm", why);
     unsayable.unless(model.norm_weight, "model.norm_weight", why);
     unsayable.unless(model.norm_bias || model.norm == Norm::rms_norm, "model.norm_bias", why);
     unsayable.unless(model.norm_placement <= NormPlacement::shared, "model.norm_placement", why);
-    unsayable.unless(!model.experts.shared_gate, "model.experts.shared_gate", why);
+    unsayable.unless(model.value_size == 0 || model.value_size == model.head_size, "model.value_size", why);
+    unsayable.unless(!model.keys_are_values, "model.keys_are_values", why);
+}
+
+void refuse_unlike_layers(const Transformer& model, Unsayable& unsayable) {
+    const std::string why = "the format has no word for it";
+    unsayable.unless(model.kinds.empty(), "model.layer_kinds", why);
+    unsayable.unless(model.mixer == Mixer::attention, "model.mixer", why);
+    unsayable.unless(model.attention_gate == AttentionGate::none, "model.attention_gate", why);
+    unsayable.unless(model.indexer.heads == 0, "model.indexer", why);
+    unsayable.unless(!model.attention_sinks, "model.attention_sinks", why);
+    unsayable.unless(model.window.tokens == 0, "model.attention_window", why);
 }
 
 std::string own_keys(const Study& study, std::string_view framework) {

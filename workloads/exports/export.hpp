@@ -55,11 +55,22 @@ class Unsayable {
 
 // Terms of a model that launch configurations have no word for.
 void refuse_rare_terms(const Transformer& model, Unsayable& unsayable);
+// Layers that differ, and what they are made of beside plain attention, MLP and experts, for formats without a word.
+void refuse_unlike_layers(const Transformer& model, Unsayable& unsayable);
 // Nodes by number, which a scheduler says and no file can.
 void refuse_placement(const Study& study, Unsayable& unsayable);
 
-// A job as the Bash arrays MODEL_ARGS, LAYOUT_ARGS and TRAINING_ARGS of Megatron-LM's pretrain_gpt.py, an argument a
-// line. What they cannot say goes to `unsayable`.
+// The layers of a job for Megatron-LM: a model of one kind, whose sizes its flags give, and the flags that say what of
+// it a layer has: a hybrid pattern, or lists of layers.
+struct MegatronLayers {
+    Transformer alike;
+    std::vector<std::string> flags;
+    bool hybrid = false;
+};
+MegatronLayers megatron_layers(const Job& job, Unsayable& unsayable);
+
+// A job as the Bash arrays MODEL_ARGS, LAYOUT_ARGS and TRAINING_ARGS of Megatron-LM's pretrain_gpt.py, or
+// pretrain_mamba.py where layers are a hybrid pattern, an argument a line. What they cannot say goes to `unsayable`.
 std::string megatron_arguments(const Study& study, Unsayable& unsayable);
 
 // Keys of a job that no file of another tool has, as comments that import_files() reads back: "# weft: key=value".

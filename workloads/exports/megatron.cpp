@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/transformer/flops.hpp"
 #include "workloads/exports/export.hpp"
 
 namespace weft::exports {
@@ -15,6 +16,8 @@ std::string environment(const Job& job) {
     if (job.blocking_launches == Setting::on) text += "export CUDA_LAUNCH_BLOCKING=1\n";
     return text;
 }
+
+std::string_view program(const Job& job) { return is_hybrid(job.model) ? "pretrain_mamba.py" : "pretrain_gpt.py"; }
 
 // `before` the keys that only weft has, `launcher` behind them and the environment, then the arguments and `command`.
 std::string script(const Study& study, std::string_view before, std::string_view exports, std::string_view launcher,
@@ -38,8 +41,9 @@ std::string write_megatron(const Study& study) {
                     "$GPUS_PER_NODE\n    --node_rank ${{NODE_RANK:-0}}\n    --master_addr ${{MASTER_ADDR:-localhost}}\n"
                     "    --master_port ${{MASTER_PORT:-6000}}\n)\n",
                     job.nodes, std::min(job.layout.ranks(), job.ranks_per_node)),
-        "\ntorchrun \"${DISTRIBUTED_ARGS[@]}\" pretrain_gpt.py \\\n    \"${MODEL_ARGS[@]}\" \"${LAYOUT_ARGS[@]}\" "
-        "\"${TRAINING_ARGS[@]}\" \"$@\"\n");
+        fmt::format("\ntorchrun \"${{DISTRIBUTED_ARGS[@]}}\" {} \\\n    \"${{MODEL_ARGS[@]}}\" "
+                    "\"${{LAYOUT_ARGS[@]}}\" \"${{TRAINING_ARGS[@]}}\" \"$@\"\n",
+                    program(job)));
 }
 
 // One task per accelerator.
@@ -52,8 +56,10 @@ std::string write_slurm(const Study& study) {
                   "\nexport MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
                   "export MASTER_PORT=6000\nexport WORLD_SIZE=$SLURM_NTASKS\n",
                   "",
-                  "\nsrun bash -c 'export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID; exec python pretrain_gpt.py "
-                  "\"$@\"' - \\\n    \"${MODEL_ARGS[@]}\" \"${LAYOUT_ARGS[@]}\" \"${TRAINING_ARGS[@]}\"\n");
+                  fmt::format("\nsrun bash -c 'export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID; exec python {} "
+                              "\"$@\"' - \\\n    \"${{MODEL_ARGS[@]}}\" \"${{LAYOUT_ARGS[@]}}\" "
+                              "\"${{TRAINING_ARGS[@]}}\"\n",
+                              program(job)));
 }
 
 }  // namespace

@@ -95,9 +95,8 @@ std::vector<Call> load_batch(const Job& job, std::uint32_t) {
             {Collective::broadcast, {"tensor"}, tokens, "broadcast tokens", "int64"}};
 }
 
-// partition_activations: the stored input of a checkpointed layer is a tensor shard (activation_checkpointing.py).
 std::vector<Call> checkpoint_gather(const Job& job) {
-    if (!on(job.deepspeed.partition_activations) || job.layout.tensor == 1) return {};
+    if (!shares_checkpoints(job)) return {};
     return {logged(gather_hidden(job, "all-gather checkpoint"))};
 }
 

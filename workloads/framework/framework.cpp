@@ -53,6 +53,10 @@ std::vector<std::string> framework_names() {
 
 double tokens(const Job& job) { return double(job.batch.micro) * job.batch.sequence / job.shard().context; }
 bool shares_tokens(const Job& job) { return job.sequence_parallel == SequenceParallel::on && job.layout.tensor > 1; }
+bool shares_checkpoints(const Job& job) {
+    return job.layout.tensor > 1 && (job.deepspeed.partition_activations == Setting::on ||
+                                     job.megatron.distribute_saved_activations == Setting::on);
+}
 bool gathers_before_routing(const Job& job) {
     return shares_tokens(job) && job.model.experts.count > 0 && job.framework->routing == TokenRouting::by_all;
 }

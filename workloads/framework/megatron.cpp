@@ -46,6 +46,13 @@ void check_megatron(const Job& job, std::vector<JobError>& errors) {
                 "backward pass",
                 job.schedule->key);
     check_sharding(job, refuse);
+    // arguments.py and transformer_config.py
+    refuse.when(
+        own.distribute_saved_activations == Setting::on &&
+            (job.layout.tensor == 1 || own_tokens || job.recompute.granularity != Recompute::full),
+        "megatron.distribute_saved_activations",
+        "shares among tensor ranks what full recomputation keeps whole: needs tensor 2 or more, recompute full and "
+        "no sequence_parallel");
     // Transformer Engine's user buffers exchange the shares of the tokens (megatron/training/arguments.py).
     refuse.when(own.overlap_tensor == Setting::on && !own_tokens, "megatron.overlap_tensor",
                 "tensor ranks exchange under their products only what sequence parallelism gathers and scatters; set "
@@ -96,6 +103,11 @@ std::vector<Call> load_batch(const Job& job, std::uint32_t stage) {
         broadcast(4 * tokens, "broadcast loss mask", "fp32");
     }
     return calls;
+}
+
+std::vector<Call> checkpoint_gather(const Job& job) {
+    if (!shares_checkpoints(job)) return {};
+    return {gather_hidden(job, "all-gather checkpoint")};
 }
 
 // What is logged, averaged over the data ranks (pretrain_gpt.py): the loss and its tokens.
@@ -222,6 +234,7 @@ extern const Framework megatron{
     .lacking = lacking_megatron_features,
     .load_batch = load_batch,
     .loss = loss,
+    .checkpoint_gather = checkpoint_gather,
     .expert_counts = expert_counts,
     .activation = activation,
     .gradient = gradient,

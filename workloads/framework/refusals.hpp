@@ -75,6 +75,15 @@ inline constexpr std::string_view quarter_since = "core-0.15";         // --fp4-
 inline constexpr std::string_view host_updates_since = "core-0.13";    // --optimizer-cpu-offload; not in core-0.9
 inline constexpr std::string_view predictions_since = "core-0.12";     // --mtp-num-layers
 inline constexpr std::string_view probabilities_since = "core-0.13";   // sent with tokens, token_dispatcher.py
-inline constexpr std::string_view stage_layout_since = "core-0.13";    // --pipeline-model-parallel-layout
+inline constexpr std::string_view hybrid_since = "core-0.8";           // --hybrid-override-pattern: M, *, -
+inline constexpr std::string_view hybrid_experts_since = "core-0.16";  // E in ssm/mamba_hybrid_layer_allocation.py
+inline constexpr std::string_view hybrid_stages_since = "core-0.17";   // --hybrid-layer-pattern: G, | and /
+inline constexpr std::string_view hybrid_indexer_since = "core-0.18";  // D
+inline constexpr std::string_view hybrid_latent_since = "core-0.19";   // +
+inline constexpr std::string_view window_since = "core-0.15";          // --window-size, --softmax-type
+// --experimental-attention-variant, --attention-output-gate, --moe-latent-size, --moe-shared-expert-gate
+inline constexpr std::string_view variants_since = "core-0.16";
+inline constexpr std::string_view bare_layers_since = "core-0.13";   // --no-rope-freq
+inline constexpr std::string_view stage_layout_since = "core-0.13";  // --pipeline-model-parallel-layout
 
 }  // namespace weft

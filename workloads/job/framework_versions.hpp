@@ -49,7 +49,8 @@ struct MegatronVersion {
     Setting check_for_nan;            // --no-check-for-nan-in-loss-and-grad
     bool operator==(const MegatronVersion&) const = default;
 };
-inline constexpr std::array<MegatronVersion, 18> megatron_versions{{
+inline constexpr std::array<MegatronVersion, 19> megatron_versions{{
+    {"core-0.19", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on},
     {"core-0.18", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on},
     {"core-0.17", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on},
     {"core-0.16", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on},

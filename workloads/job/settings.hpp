@@ -63,6 +63,8 @@ struct MegatronSettings {
     Setting overlap_pipeline = version.overlap_pipeline;
     Setting transformer_engine = version.transformer_engine;  // --transformer-impl; off: local
     Setting check_for_nan = version.check_for_nan;            // of losses and gradients: the host waits for each
+    // --distribute-saved-activations: tensor ranks each keep a share of a checkpoint.
+    Setting distribute_saved_activations = Setting::off;
     // Megatron-FSDP (--use-megatron-fsdp --data-parallel-sharding-strategy): which states data ranks share.
     MegatronSharding sharding = MegatronSharding::none;
     Accumulate accumulate = Accumulate::never;  // of gradients that are shared

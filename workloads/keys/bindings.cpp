@@ -199,6 +199,7 @@ void bind_megatron(KeyRows& rows) {
         job.megatron = {.version = job.megatron.version, .names_version = names_version};
     };
     own("overlap_parameters", &Own::overlap_parameters);
+    own("distribute_saved_activations", &Own::distribute_saved_activations);
     own("overlap_tensor", &Own::overlap_tensor);
     own("gradients", &Own::gradient_bytes);
     own("fp8_parameters", &Own::eighth_parameters);

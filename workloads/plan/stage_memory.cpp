@@ -14,9 +14,9 @@
 namespace weft {
 namespace {
 
-// Under DeepSpeed's partition_activations each tensor rank keeps a share of every checkpoint.
+// Of every checkpoint a tensor rank keeps.
 double checkpoint_share(const Job& job) {
-    const bool cut = job.recompute.granularity == Recompute::full && job.deepspeed.partition_activations == Setting::on;
+    const bool cut = job.recompute.granularity == Recompute::full && shares_checkpoints(job);
     return cut ? 1.0 / job.layout.tensor : 1.0;
 }
 

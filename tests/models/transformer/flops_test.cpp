@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+
 #include "models/transformer/kernels.hpp"
 #include "tests/models/csv.hpp"
 #include "tests/models/shapes.hpp"
@@ -118,6 +121,71 @@ TEST(megatron_core_flops, count_half_of_attention_and_every_layer_as_it_is) {
     model.experts.first_dense = 1;
     const double dense = 8 * (16 + 8 + 36), routed = 8 * (16 + 8 + 3 * (2 * 6 + 5));
     EXPECT_EQ(megatron_core_flops(model, 5, 10).value, 6.0 * 50 * (dense + 2 * routed + 8 * 128 + 3 * 80));
+}
+
+// A letter a layer, as in Megatron-core's patterns: hybrid models have a mixer or a feed-forward alone.
+Transformer hybrid(std::string_view pattern, Transformer model) {
+    const auto add = [&](char letter, Mixer mixer, bool routes, std::uint32_t ffn_hidden) {
+        NamedLayer kind{std::string(1, letter), model};
+        kind.layer.mixer = mixer;
+        kind.layer.ffn_hidden = ffn_hidden;
+        if (!routes) kind.layer.experts.count = 0;
+        model.kinds.push_back(kind);
+    };
+    const std::uint32_t ffn_hidden = model.ffn_hidden;
+    add('M', Mixer::mamba2, false, 0);
+    add('G', Mixer::gated_delta, false, 0);
+    add('*', Mixer::attention, false, 0);
+    add('-', Mixer::none, false, ffn_hidden);
+    add('E', Mixer::none, true, ffn_hidden);
+    for (const char letter : pattern)
+        model.pattern.push_back(static_cast<std::uint8_t>(std::string("MG*-E").find(letter)));
+    model.layers = static_cast<std::uint32_t>(pattern.size());
+    return model;
+}
+
+// NVIDIA's pairs of TFLOP/s and tokens/s per GPU for Nemotron 3 Nano, sequences of 8192 (Megatron-Bridge,
+// docs/performance-summary.md and -archive.md): 22.10 to 22.56 GFLOP a token, twelve pairs, median 22.277; with the
+// 4096 values that its Mamba has in place of 2 h it would be 20.77.
+TEST(megatron_core_flops, are_those_that_nvidia_prints_of_nemotron_3_nano) {
+    Transformer model = plain(1, 2688, 32, 131072);
+    model.kv_heads = 2;
+    model.head_size = 128;
+    model.ffn_hidden = 1856;
+    model.experts = {.count = 128, .top_k = 6, .ffn_hidden = 1856, .shared = 1, .shared_ffn_hidden = 3712};
+    model.recurrence = {.heads = 64, .key_heads = 8, .key_size = 128, .value_size = 64, .chunk = 128};
+    model = hybrid("MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME", model);
+    expect_close(megatron_core_flops(model, 1, 8192).value / 8192, 22.277e9, 2e-4);
+}
+
+// By hand, per token; every product is two FLOPs, three times.
+TEST(megatron_core_flops, count_mixers_as_the_source_does) {
+    Transformer model = plain(1, 8, 4, 128);
+    model.kv_heads = 2;
+    model.ffn_hidden = 12;
+    model.recurrence = {.heads = 4, .key_heads = 2, .key_size = 3, .value_size = 5, .convolution = 4};
+    const double logits = 8 * 128, attention = 8 * 16 + 8 * 8 + 8 * 10, mlp = 2 * 8 * 12;
+    const double mamba = 8 * (2 * 16 + 2 * 6 + 4) + 3.5 * 16 * 3 + 16 * 8;
+    const double delta = 8 * (2 * 6 + 2 * 20 + 8) + 4 * (2 * 6 + 20) + 4 * 4 * 25 + 8 * 20;
+    EXPECT_EQ(megatron_core_flops(hybrid("MG*-", model), 5, 10).value,
+              300 * (logits + mamba + delta + attention + mlp));
+    // A gate is counted outside of hybrid patterns; experts run on their narrower tokens.
+    model.attention_gate = AttentionGate::elements;
+    EXPECT_EQ(megatron_core_flops(hybrid("*", model), 5, 10).value, 300 * (logits + attention));
+    EXPECT_EQ(megatron_core_flops(model, 5, 10).value, 300 * (logits + attention + 64 + mlp));
+    model.experts = {.count = 4, .top_k = 2, .ffn_hidden = 6, .latent = 4, .shared = 1, .shared_ffn_hidden = 5};
+    const double routed = 2 * 2 * 4 * 6 + 2 * 8 * 4 + 2 * 8 * 5;
+    EXPECT_EQ(megatron_core_flops(hybrid("E", model), 5, 10).value, 300 * (logits + routed));
+    // The indexer is not counted, and its attention is in full; a hybrid pattern's latent attention not at all.
+    model.experts = {};
+    model.attention_gate = AttentionGate::none;
+    model.kv_heads = model.heads;
+    model.latent = {.kv_rank = 6, .q_rank = 0, .nope_size = 3, .rope_size = 1, .value_size = 2};
+    model.head_size = 4;
+    const double plain_latent = megatron_core_flops(model, 5, 10).value;
+    model.indexer = {.heads = 2, .head_size = 4, .top_k = 3};
+    EXPECT_EQ(megatron_core_flops(model, 5, 10).value, plain_latent);
+    EXPECT_EQ(megatron_core_flops(hybrid("*", model), 5, 10).value, 300 * logits);
 }
 
 // Korthikanti et al.: model FLOPs over time, GPUs and 312 TFLOP/s is the printed MFU. The 22B iteration time has three

@@ -184,7 +184,7 @@ const ExportCase unsayable[] = {
     {"megatron", {"model.positions=alibi"}, "model.positions: Megatron-LM has no ALiBi"},
     {"megatron", {"model=pythia-1.4b"}, "model.parallel_residual: "},
     {"megatron", {"model.norm_placement=post"}, "model.norm_placement: the format has no word for it"},
-    {"megatron", {"model=gpt-oss-20b"}, "model.attention_sinks: the format has no word for it"},
+    {"megatron", {"model=gpt-oss-20b"}, "model.biases: the format has no word for it"},
     {"megatron", {"layout.pipeline=2", "schedule=gpipe"}, "schedule: Megatron-LM runs 1f1b and interleaved, not gpipe"},
     {"megatron", {"attention=triton"}, "attention: Megatron-LM has no Triton attention"},
     {"megatron", {"element_wise=unfused"}, "element_wise: "},

@@ -97,6 +97,113 @@ TEST(exports, models_and_settings_come_back_from_flags_of_megatron) {
     EXPECT_GT(exported_models, 5U);
 }
 
+// Layers that differ, each as a job says it.
+struct UnlikeLayers {
+    std::string model;  // members of its object, beside those below
+    std::vector<std::string> overrides{};
+    std::string said{};  // of the script
+    std::string framework = "megatron";
+};
+
+Study study_of(const UnlikeLayers& layers) {
+    const std::string model = R"({"layers": 8, "hidden": 512, "heads": 8, "vocabulary": 1000, "norm": "rms_norm", )"
+                              R"("biases": false, )" +
+                              layers.model + "}";
+    std::vector<std::string> overrides{"machine=dgx-h100",    "nodes=1",         "framework=" + layers.framework,
+                                       "batch.sequence=1024", "batch.global=64", "precision=bf16",
+                                       "model=" + model};
+    if (layers.framework == "megatron")
+        overrides.insert(overrides.end(), {"layout.tensor=2", "sequence_parallel=true", "megatron.version=core-0.19"});
+    overrides.insert(overrides.end(), layers.overrides.begin(), layers.overrides.end());
+    return load_study("", overrides);
+}
+
+const std::string mamba =
+    R"("mixer": "mamba2", "recurrence": {"heads": 16, "key_heads": 2, "key_size": 32, "chunk": 128})";
+const std::string delta =
+    R"("mixer": "gated_delta", "recurrence": {"heads": 16, "key_heads": 4, "key_size": 32, "value_size": 64})";
+const std::string alone = R"("feed_forward": "none")", fed = R"("mixer": "none", "feed_forward": )";
+const std::string experts =
+    R"("experts": {"count": 8, "top_k": 2, "ffn_hidden": 128, "latent": 64, "shared": 1, "shared_gate": true})";
+const std::string latent = R"("latent_attention": {"kv_rank": 64, "nope_size": 32, "rope_size": 16, "value_size": 32})";
+const std::string indexer = R"("indexer": {"heads": 4, "head_size": 32, "top_k": 256})";
+const std::string hybrid = R"("layer_kinds": {"M": {)" + mamba + ", " + alone + R"(}, "G": {)" + delta + ", " + alone +
+                           R"(}, "*": {)" + alone + R"(}, "-": {)" + fed + R"("mlp"}, "E": {)" + fed +
+                           R"("experts"}}, )" + experts;
+
+TEST(exports, layers_that_differ_come_back_from_flags_of_megatron) {
+    const std::vector<UnlikeLayers> all{
+        {hybrid + R"(, "layer_pattern": "MEG*M-ME")", {}, "--hybrid-layer-pattern \"MEG*M-ME\""},
+        {hybrid + R"(, "layer_pattern": "ME*-", "mtp_layers": 1)",
+         {"layout.pipeline=2", "layout.virtual_stages=2", "schedule=interleaved"},
+         "\"ME|*-|ME|*-/-\""},
+        {hybrid + R"(, "layer_pattern": "ME*-")", {"layout.pipeline=2", "layout.split=Et*3|t*5L"}, "\"ME*|-ME*-\""},
+        {hybrid + R"(, "layer_pattern": "ME*-")",
+         {"layout.pipeline=2", "megatron.version=core-0.16"},
+         "--hybrid-override-pattern \"ME*-ME*-\"\n    --spec megatron.core.models.mamba.mamba_layer_specs "
+         "mamba_stack_spec\n    --is-hybrid-model"},
+        {latent + R"(, "layer_kinds": {"d": {)" + indexer + ", " + alone + R"(}, "a": {)" + alone + R"(}, "f": {)" +
+             fed + R"("mlp"}}, "layer_pattern": "dfaf")",
+         {},
+         "\"D-+-D-+-\""},
+        {R"("attention_gate": "elements", "layer_kinds": {"l": {)" + delta + R"(}, "f": {}}, "layer_pattern": "lllf")",
+         {},
+         "--linear-attention-freq 4\n"},
+        {experts + R"(, "layer_kinds": {"l": {)" + delta +
+             R"(}, "d": {"feed_forward": "mlp"}}, "layer_pattern": "ldd")",
+         {},
+         "--moe-layer-freq \"[1,0,0,1,0,0,1,0]\""},
+        {latent + ", " + indexer, {}, "--experimental-attention-variant dsa"},
+        {R"("attention_sinks": true, "attention_window": {"tokens": 128, "full_every": 4})",
+         {},
+         "--window-attn-skip-freq 4\n    --softmax-type learnable\n    --window-size \"(127,0)\""},
+        {R"("positions": "rotary", "layer_kinds": {"w": {"attention_window": {"tokens": 64}}, "n": {"positions": "none"}}, )"
+         R"("layer_pattern": "wwn")",
+         {},
+         "--no-rope-freq 3\n    --window-attn-skip-freq 3"}};
+    for (const UnlikeLayers& layers : all) {
+        SCOPED_TRACE(layers.said);
+        const Study study = study_of(layers);
+        for (const std::string format : {"megatron", "slurm"}) {
+            const std::vector<SourceFile> files{{"train.sh", find_export(format).job(study)}};
+            EXPECT_NE(files.front().text.find(layers.said), std::string::npos) << files.front().text;
+            const Import import = import_files(format_of(files, ""), files, {});
+            const Study again = read_study(import.object.document("train.sh"));
+            EXPECT_EQ(layer_tensors_of(again.job.model), layer_tensors_of(study.job.model)) << import.object.text();
+            EXPECT_EQ(parameters(again.job.model), parameters(study.job.model));
+            EXPECT_EQ(step_time(again), step_time(study)) << import.object.text();
+        }
+    }
+}
+
+TEST(exports, layers_that_a_launcher_has_no_flags_for_are_refused) {
+    const auto refusal = [](const std::string& format, const UnlikeLayers& layers) -> std::string {
+        try {
+            return find_export(format).job(study_of(layers));
+        } catch (const ConfigError& error) {
+            return error.what();
+        }
+    };
+    const std::string lightning = R"("mixer": "lightning", "recurrence": {"heads": 8, "key_size": 64})";
+    for (const auto& [layers, message] : std::vector<std::pair<UnlikeLayers, std::string>>{
+             {{lightning}, "model.mixer: Megatron-LM has Mamba-2 and gated delta nets"},
+             {{mamba}, "Megatron-LM has Mamba-2 as layers of a hybrid pattern, without a feed-forward"},
+             {{R"("attention_gate": "heads")", {}}, "model.attention_gate: Megatron-LM's gate weighs elements"},
+             {{R"("layer_kinds": {"a": {"kv_heads": 2}, "b": {}}, "layer_pattern": "ab")", {}},
+              "model.layer_kinds: Megatron-LM has attention of one shape, and MLPs of one size"},
+             {{hybrid + R"(, "layer_pattern": "ME*-")",
+               {"layout.pipeline=2", "layout.virtual_stages=2", "schedule=interleaved", "megatron.version=core-0.16"}},
+              "megatron.version: hybrid patterns have parts and prediction modules since core-0.17"}}) {
+        const std::string said = refusal("megatron", layers);
+        EXPECT_NE(said.find(message), std::string::npos) << said;
+    }
+    const UnlikeLayers unlike{hybrid + R"(, "layer_pattern": "ME*-")", {}, "", "deepspeed"};
+    EXPECT_NE(refusal("neox", unlike).find("model.layer_kinds: the format has no word for it"), std::string::npos);
+    const UnlikeLayers sharded{
+        hybrid + R"(, "layer_pattern": "ME*-")", {R"(fsdp={"version": 2, "reduce_precision": "fp32"})"}, "", "fsdp"};
+    EXPECT_NE(refusal("torchtitan", sharded).find("torchtitan has no model of this shape"), std::string::npos);
+}
+
 TEST(exports, settings_come_back_from_flags_of_megatron) {
     const std::vector<std::vector<std::string>> variants{
         {"dropout=true", "attention=unfused", "recompute=selective"},
@@ -106,6 +213,7 @@ TEST(exports, settings_come_back_from_flags_of_megatron) {
         {"zero=1", R"(optimizer={"master": "remainders", "momentum": "bf16"})", "megatron.version=core-0.13"},
         {"zero=1", "precision=fp8", "megatron.fp8_parameters=true", "megatron.version=core-0.13"},
         {"offloaded_layers=4"},
+        {"recompute=full", "sequence_parallel=false", "megatron.distribute_saved_activations=true"},
         {"layout.pipeline=4", "layout.virtual_stages=2", "schedule=interleaved", "zero=1", "overlap_gradients=true"},
         {"layout.order=tensor,pipeline,data", "layout.pipeline=2", "megatron.gradients=bf16", "blocking_launches=true"},
         {"cuda_graphs=full", "megatron.fused_cross_entropy=true", "precision=fp8", "attention=cudnn"},

@@ -182,8 +182,13 @@ bool MegatronReading::take(std::string_view key, Draft& to, std::string_view nam
     return has(key);
 }
 
+void MegatronReading::take_or(Draft& to, std::string_view name, std::string_view key, std::uint64_t usual,
+                              std::string_view because) {
+    if (!take(key, to, name)) to.set(name, usual, derived(because, fmt::format("default of {}", key)));
+}
+
 void MegatronReading::needs(std::string_view since, std::string_view key) {
-    if (has_since(version_of(megatron_versions, version), since)) return;
+    if (deepspeed || import.kind != FormatKind::job || has_since(version_of(megatron_versions, version), since)) return;
     version = since;
     import.object.object("megatron").set("version", since, origin(key));
 }

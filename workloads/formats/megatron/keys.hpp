@@ -63,6 +63,8 @@ struct MegatronReading {
     // Gives the job's member at a path ("experts.overlap") its value because of a key.
     void put(std::string_view path, const auto& value, std::string_view key) { import.put(path, value, origin(key)); }
     bool take(std::string_view key, Draft& to, std::string_view name);  // a count, if it is given
+    // The same, or its default because of another key.
+    void take_or(Draft& to, std::string_view name, std::string_view key, std::uint64_t usual, std::string_view because);
 
     template <class... Args>
     void error(std::string_view key, fmt::format_string<Args...> message, Args&&... args) {
@@ -94,6 +96,24 @@ Import read_megatron_input(const MegatronInput& input, const FormatOptions& opti
 // The same onto a job that another reader began, or will go on with.
 void read_megatron_model(MegatronReading& reading, Draft& model);
 void read_megatron_job(MegatronReading& reading);
+// Of --hybrid-layer-pattern, or its older name: the letters of all layers and how many each part of the pipeline has;
+// those of each prediction module. Without a key: none is given.
+struct HybridPattern {
+    std::string_view key;
+    std::string layers;
+    std::vector<std::uint32_t> stages;
+    std::vector<std::string> predictions;
+};
+HybridPattern hybrid_pattern(MegatronReading& reading);
+std::uint32_t megatron_layers(MegatronReading& reading);
+// Kinds of layers, and what all layers have that plain ones have not; after the model's experts.
+void read_megatron_layers(MegatronReading& reading, Draft& model);
+void read_hybrid_pattern(MegatronReading& reading, Draft& model, const HybridPattern& pattern);
+// What a layer, or all, has because of a key; of windows the tokens that one sees, 0: all.
+void add_delta_net(MegatronReading& reading, Draft& layer, std::string_view because);
+void add_indexer(MegatronReading& reading, Draft& layer, std::string_view because);
+std::uint32_t read_window(MegatronReading& reading);
+void add_window(MegatronReading& reading, Draft& layer, std::uint32_t tokens);
 // Layers on pipeline ranks; the version that what was found came with, empty: any.
 std::string_view read_megatron_stages(MegatronReading& reading);
 void read_megatron_settings(MegatronReading& reading);

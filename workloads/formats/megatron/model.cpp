@@ -7,6 +7,7 @@
 
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
+#include "workloads/framework/refusals.hpp"
 
 namespace weft {
 namespace {
@@ -103,21 +104,20 @@ void read_mlp(MegatronReading& in, Draft& model, std::uint32_t hidden) {
 
 void read_latent(MegatronReading& in, Draft& model) {
     Draft& latent = model.object("latent_attention");
-    const auto size = [&](std::string_view key, std::string_view name, std::uint32_t usual) {
-        if (!in.take(key, latent, name)) latent.set(name, usual, in.derived("multi_latent_attention", "its default"));
-    };
-    size("kv_lora_rank", "kv_rank", 32);
+    constexpr std::string_view because = "multi_latent_attention";
+    in.take_or(latent, "kv_rank", "kv_lora_rank", 32, because);
     in.take("q_lora_rank", latent, "q_rank");
-    size("qk_head_dim", "nope_size", 128);
-    size("qk_pos_emb_head_dim", "rope_size", 64);
-    size("v_head_dim", "value_size", 128);
+    in.take_or(latent, "nope_size", "qk_head_dim", 128, because);
+    in.take_or(latent, "rope_size", "qk_pos_emb_head_dim", 64, because);
+    in.take_or(latent, "value_size", "v_head_dim", 128, because);
     if (!in.on("qk_layernorm"))
         in.warn("multi_latent_attention", "its latent vectors are normalised, as with --qk-layernorm");
 }
 
 void read_attention(MegatronReading& in, Draft& model) {
     model.set("heads", in.keys.count("num_attention_heads"), in.origin("num_attention_heads"));
-    if (in.on("multi_latent_attention")) return read_latent(in, model);
+    const bool latent = hybrid_pattern(in).layers.find_first_of("D+") != std::string::npos;
+    if (in.on("multi_latent_attention") || latent) return read_latent(in, model);
     if (!in.take("num_key_value_heads", model, "kv_heads")) {
         const bool groups = in.on("group_query_attention");
         if (!groups && in.number("num_query_groups") > 1)
@@ -168,36 +168,7 @@ void read_biases(MegatronReading& in, Draft& model) {
     model.set("biases", false, in.origin("add_bias_linear"));
 }
 
-// Which layers have experts: every N-th from the first, or a list of zeros and ones.
-void read_expert_layers(MegatronReading& in, Draft& experts, std::uint32_t layers) {
-    if (!in.has("moe_layer_freq")) return;
-    if (in.keys.is_number("moe_layer_freq")) {
-        in.take("moe_layer_freq", experts, "every");
-        return;
-    }
-    const std::vector<std::uint32_t> list = python_list(in.word("moe_layer_freq"));
-    const Origin origin = in.origin("moe_layer_freq");
-    if (list.size() != layers) {
-        return in.error("moe_layer_freq",
-                        "expected a number or a list of 0 and 1 for each of {} layers, "
-                        "got {} of them",
-                        layers, list.size());
-    }
-    const auto first = std::ranges::find(list, 1U);
-    const std::size_t dense = static_cast<std::size_t>(first - list.begin());
-    const auto second = first == list.end() ? first : std::find(first + 1, list.end(), 1U);
-    const std::size_t every = second == list.end() ? list.size() : static_cast<std::size_t>(second - first);
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        const std::uint32_t expected = i >= dense && (i - dense) % every == 0 ? 1 : 0;
-        if (list[i] == expected && dense < list.size()) continue;
-        return in.error("moe_layer_freq",
-                        "weft has experts in every layer behind some dense ones, or in every so manieth of those");
-    }
-    if (dense > 0) experts.set("first_dense", dense, origin);
-    if (every > 1) experts.set("every", every, origin);
-}
-
-void read_experts(MegatronReading& in, Draft& model, std::uint32_t layers) {
+void read_experts(MegatronReading& in, Draft& model) {
     if (!in.has("num_experts")) return;
     if (in.keys.is_text("num_experts")) return in.error("num_experts", "weft has as many experts in each layer");
     if (in.keys.whole("num_experts") <= (in.deepspeed ? 1U : 0U)) return;
@@ -215,7 +186,14 @@ void read_experts(MegatronReading& in, Draft& model, std::uint32_t layers) {
     }
     if (in.on("moe_router_enable_expert_bias"))
         experts.set("balancing_bias", true, in.origin("moe_router_enable_expert_bias"));
-    read_expert_layers(in, experts, layers);
+    if (in.number("moe_latent_size") > 0) {
+        in.take("moe_latent_size", experts, "latent");
+        in.needs(variants_since, "moe_latent_size");
+    }
+    if (experts.has("shared") && in.on("moe_shared_expert_gate")) {
+        experts.set("shared_gate", true, in.origin("moe_shared_expert_gate"));
+        in.needs(variants_since, "moe_shared_expert_gate");
+    }
 }
 
 // The tokenizer's size; padded, unless the padded size itself is given.
@@ -246,10 +224,9 @@ void read_vocabulary(MegatronReading& in, Draft& model) {
 std::vector<std::uint32_t> python_list(std::string_view text) { return ListParser(text).list(); }
 
 void read_megatron_model(MegatronReading& in, Draft& model) {
-    const std::string_view layers_key =
-        in.has("encoder_num_layers") && !in.has("num_layers") ? "encoder_num_layers" : "num_layers";
-    const std::uint32_t layers = in.keys.count(layers_key);
-    model.set("layers", layers, in.origin(layers_key));
+    const std::string_view pattern = hybrid_pattern(in).key;
+    model.set("layers", megatron_layers(in),
+              in.origin(!pattern.empty() ? pattern : in.first_of({"num_layers", "encoder_num_layers"})));
     const std::uint32_t hidden = in.keys.count("hidden_size");
     model.set("hidden", hidden, in.origin("hidden_size"));
     if (in.number("mtp_num_layers") > 0) in.take("mtp_num_layers", model, "mtp_layers");
@@ -262,7 +239,8 @@ void read_megatron_model(MegatronReading& in, Draft& model) {
     if (!in.on("untie_embeddings_and_output_weights"))
         model.set("tied_embeddings", true,
                   in.derived("untie_embeddings_and_output_weights", "without untie-embeddings-and-output-weights"));
-    read_experts(in, model, layers);
+    read_experts(in, model);
+    read_megatron_layers(in, model);
 }
 
 }  // namespace weft

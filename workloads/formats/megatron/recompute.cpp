@@ -13,7 +13,7 @@ namespace {
 std::uint32_t layers_of_part(MegatronReading& in) {
     const auto size = [&](std::string_view key) { return std::max(in.number(key), 1.0); };
     const double stages = size("pipeline_model_parallel_size");
-    double layers = size("num_layers") / stages;
+    double layers = megatron_layers(in) / stages;
     if (in.number("num_layers_per_virtual_pipeline_stage") > 0) layers = size("num_layers_per_virtual_pipeline_stage");
     for (const std::string_view key : {"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"})
         layers = std::max(layers / size(key), 1.0);
@@ -54,6 +54,8 @@ void read_selective(MegatronReading& in, std::string_view how) {
 void read_megatron_recompute(MegatronReading& in) {
     if (in.number("cpu_offloading_num_layers") > 0)
         in.take("cpu_offloading_num_layers", in.import.object, "offloaded_layers");
+    constexpr std::string_view shared = "distribute_saved_activations";
+    if (in.on(shared) && !in.deepspeed) in.put("megatron.distribute_saved_activations", true, shared);
     const std::string granularity = in.lower("recompute_granularity", "none");
     if (granularity == "full") {
         read_whole_layers(in, "recompute_granularity", "recompute_method", "recompute_num_layers");

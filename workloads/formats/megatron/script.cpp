@@ -195,8 +195,11 @@ class ScriptArguments {
     void program(const std::string& file, const ShellWord& word) {
         const std::size_t slash = word.text.rfind('/');
         const std::string_view name = std::string_view(word.text).substr(slash == std::string::npos ? 0 : slash + 1);
-        for (const std::string_view other : {"pretrain_bert", "pretrain_t5", "pretrain_ict", "pretrain_retro",
-                                             "pretrain_vision", "pretrain_vlm", "pretrain_mamba", "pretrain_hybrid"}) {
+        if (name.starts_with("pretrain_mamba") || name.starts_with("pretrain_hybrid")) {
+            input_.add("--is-hybrid-model", "", false, {.file = file, .line = word.line, .key = word.text});
+        }
+        for (const std::string_view other :
+             {"pretrain_bert", "pretrain_t5", "pretrain_ict", "pretrain_retro", "pretrain_vision", "pretrain_vlm"}) {
             if (!name.starts_with(other)) continue;
             import_.error({.file = file, .line = word.line, .key = word.text},
                           "trains another kind of model than a decoder of text");

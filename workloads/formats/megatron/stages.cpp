@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "workloads/formats/megatron/keys.hpp"
 #include "workloads/framework/refusals.hpp"
@@ -18,23 +19,39 @@ class Stages {
     explicit Stages(MegatronReading& in)
         : in_(in),
           ranks_(in.on("no_pipeline_parallel") ? 1 : in.size("pipeline_model_parallel_size")),
-          layers_(in.size(in.first_of({"num_layers", "encoder_num_layers"}))) {}
+          layers_(megatron_layers(in)),
+          pattern_(hybrid_pattern(in)) {}
 
     // The version that what was found came with; empty: any.
     std::string_view read() {
         in_.import.object.object("layout");
         if (in_.has("pipeline_model_parallel_size")) in_.put("layout.pipeline", ranks_, "pipeline_model_parallel_size");
+        check_pattern();
         read_ends();
         const std::uint32_t parts = virtual_stages();
         if (parts > 1 && ranks_ > 1) {
             in_.put("layout.virtual_stages", parts, parts_key_);
             in_.put("schedule", "interleaved", parts_key_);
         }
+        if (pattern_.stages.size() > 1 && ranks_ > 1) return read_patterned(ranks_ * parts);
         if (in_.lower(listed_key, "none") != "none") return read_listed(ranks_ * parts);
         return read_uneven(ranks_ * parts);
     }
 
   private:
+    // A hybrid pattern says the parts itself.
+    void check_pattern() {
+        if (pattern_.key.empty()) return;
+        for (const std::string_view key : std::initializer_list<std::string_view>{
+                 "num_layers_per_virtual_pipeline_stage", "num_virtual_stages_per_pipeline_rank",
+                 "account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split", listed_key}) {
+            if (in_.lower(key, "none") != "none" && in_.lower(key) != "false")
+                in_.error(key, "parts of a hybrid pattern stand between | in it");
+        }
+        if (pattern_.stages.size() > 1 && pattern_.stages.size() % ranks_ != 0)
+            in_.error(pattern_.key, "has {} parts for {} pipeline ranks", pattern_.stages.size(), ranks_);
+    }
+
     void read_ends() {
         embedding_ = in_.on("account_for_embedding_in_pipeline_split");
         loss_ = in_.on("account_for_loss_in_pipeline_split");
@@ -51,6 +68,10 @@ class Stages {
              {"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"}) {
             parts_key_ = key;
             if (in_.size(key) > 1) return in_.size(key);
+        }
+        if (pattern_.stages.size() > 1) {
+            parts_key_ = pattern_.key;
+            return std::max<std::uint32_t>(static_cast<std::uint32_t>(pattern_.stages.size()) / ranks_, 1);
         }
         if (in_.has(listed_key)) {
             parts_key_ = listed_key;
@@ -91,6 +112,13 @@ class Stages {
         return {};
     }
 
+    std::string_view read_patterned(std::uint32_t parts) {
+        if (pattern_.stages.size() != parts || has_word(pattern_.stages, pattern_.key)) return {};
+        const auto modules = static_cast<std::uint32_t>(pattern_.predictions.size());
+        in_.put("layout.split", stage_layout_text(pattern_.stages, parts - 1, modules), pattern_.key);
+        return stage_layout_since;
+    }
+
     // Layers of the first and the last stage; the others share the rest.
     std::string_view read_uneven(std::uint32_t parts) {
         constexpr std::string_view first = "decoder_first_pipeline_num_layers",
@@ -122,6 +150,7 @@ class Stages {
 
     MegatronReading& in_;
     std::uint32_t ranks_, layers_;
+    HybridPattern pattern_;
     bool embedding_ = false, loss_ = false;
     std::string_view parts_key_;  // that says the model parts
 };

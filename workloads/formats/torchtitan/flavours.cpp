@@ -41,6 +41,7 @@ auto shape_of(const Transformer& model) {
                                            : Experts{.count = own.count,
                                                      .top_k = own.top_k,
                                                      .ffn_hidden = own.ffn_hidden,
+                                                     .latent = own.latent,
                                                      .shared = own.shared,
                                                      .shared_ffn_hidden = own.shared > 0 ? own.shared_ffn_hidden : 0,
                                                      .first_dense = own.first_dense,
@@ -48,7 +49,8 @@ auto shape_of(const Transformer& model) {
     return std::tuple(model.layers, model.hidden, model.heads, model.kv_heads, model.head_size, model.latent,
                       model.ffn_hidden, model.vocabulary, model.vocabulary_multiple, model.gated,
                       model.biases == Biases(true), model.norm, model.positions, model.tied_embeddings,
-                      model.parallel_residual, model.query_key_norm != QueryKeyNorm::none, experts);
+                      model.parallel_residual, model.query_key_norm != QueryKeyNorm::none, experts, model.kinds,
+                      model.mixer, model.attention_gate, model.indexer);
 }
 
 template <class Is>

@@ -236,6 +236,44 @@ INSTANTIATE_TEST_SUITE_P(
         {"--swiglu maybe", R"({"model": {"ffn_hidden": 1344, "gated": true}})"},
     }));
 
+INSTANTIATE_TEST_SUITE_P(
+    of_layers, MegatronFlags,
+    testing::
+        ValuesIn(
+            std::vector<test::KeyChange>{
+                {"--num-experts 8 --moe-layer-freq ([1]*3+[0])*2",
+                 R"({"model": {"experts": {"count": 8, "top_k": 2}, "layer_kinds": {"attention": {}, "attention_dense": {"feed_forward": "mlp"}}, "layer_pattern": ["attention", "attention", "attention", "attention_dense"]}})"},
+                {"--num-experts 8 --moe-latent-size 64 --moe-shared-expert-intermediate-size 96 "
+                 "--moe-shared-expert-gate",
+                 R"({"model": {"experts": {"count": 8, "top_k": 2, "latent": 64, "shared": 1, "shared_ffn_hidden": 96, "shared_gate": true}}, "megatron": {"version": "core-0.16"}})"},
+                {"--attention-output-gate",
+                 R"({"model": {"attention_gate": "elements"}, "megatron": {"version": "core-0.16"}})"},
+                {"--softmax-type learnable --window-size '(127, 0)' --window-attn-skip-freq 2",
+                 R"({"model": {"attention_sinks": true, "attention_window": {"tokens": 128, "full_every": 2}}, "megatron": {"version": "core-0.15"}})"},
+                {"--window-size 127,0 --window-attn-skip-freq [1]*7+[0] --no-rope-freq 8",
+                 R"({"model": {"layer_kinds": {"windowed": {"attention_window": {"tokens": 128}}, "attention_without_positions": {"positions": "none"}}, "layer_pattern": ["windowed", "windowed", "windowed", "windowed", "windowed", "windowed", "windowed", "attention_without_positions"]}, "megatron": {"version": "core-0.15"}})"},
+                {"--window-size (-1,0)", R"({"megatron": {"version": "core-0.15"}})"},
+                {"--experimental-attention-variant gated_delta_net --linear-attention-freq 4 --linear-num-key-heads 8",
+                 R"({"model": {"layer_kinds": {"gated_delta": {"mixer": "gated_delta", "recurrence": {"heads": 32, "key_heads": 8, "key_size": 128, "value_size": 128, "convolution": 4}}, "attention": {}}, "layer_pattern": ["gated_delta", "gated_delta", "gated_delta", "attention"]}, "megatron": {"version": "core-0.16"}})"},
+                {"--multi-latent-attention --qk-layernorm --experimental-attention-variant dsa --dsa-indexer-n-heads 4 "
+                 "--dsa-indexer-head-dim 32 --dsa-indexer-topk 64",
+                 R"({"model": {"latent_attention": {"kv_rank": 32, "nope_size": 128, "rope_size": 64, "value_size": 128}, "indexer": {"heads": 4, "head_size": 32, "top_k": 64}}, "megatron": {"version": "core-0.16"}})",
+                 "--experimental-attention-variant: what trains the indexer is simulated over chosen tokens, as "
+                 "--dsa-indexer-use-sparse-loss does"},
+                {"--is-hybrid-model --hybrid-override-pattern 'M-M*' --spec "
+                 "megatron.core.models.mamba.mamba_layer_specs "
+                 "mamba_stack_spec --num-layers 4",
+                 R"({"model": {"layers": 4, "layer_kinds": {"M": {"feed_forward": "none", "mixer": "mamba2", "recurrence": {"heads": 16, "key_heads": 8, "key_size": 128, "value_size": 64, "chunk": 128}}, "-": {"feed_forward": "mlp", "mixer": "none"}, "*": {"feed_forward": "none"}}, "layer_pattern": "M-M*"}})"},
+                {"--hybrid-layer-pattern 'M|-M-' --pipeline-model-parallel-size 2 --mamba-num-heads 8 "
+                 "--mamba-num-groups 2 "
+                 "--mamba-state-dim 16 --mamba-head-dim 32",
+                 R"({"model": {"layers": 4, "layer_kinds": {"M": {"feed_forward": "none", "mixer": "mamba2", "recurrence": {"heads": 8, "key_heads": 2, "key_size": 16, "value_size": 32, "chunk": 128}}, "-": {"feed_forward": "mlp", "mixer": "none"}}, "layer_pattern": "M-M-"}, "layout": {"pipeline": 2, "split": "Et|t*3L"}, "megatron": {"version": "core-0.17"}})"},
+                {"--hybrid-layer-pattern 'G-|*-|G-|*E/E' --pipeline-model-parallel-size 2 --num-experts 8", R"({"model": {"layers": 8, "mtp_layers": 1, "experts": {"count": 8, "top_k": 2}, "layer_kinds": {"G": {"feed_forward": "none", "mixer": "gated_delta", "recurrence": {"heads": 32, "key_heads": 16, "key_size": 128, "value_size": 128, "convolution": 4}}, "*": {"feed_forward": "none"}, "-": {"feed_forward": "mlp", "mixer": "none"}, "E": {"feed_forward": "experts", "mixer": "none"}}, "layer_pattern": "G-*-G-*E"}, "layout": {"pipeline": 2, "virtual_stages": 2}, "schedule": "interleaved", "megatron": {"version": "core-0.17"}})"},
+                {"--recompute-granularity full --recompute-method uniform --distribute-saved-activations "
+                 "--tensor-model-parallel-size 2",
+                 R"({"layout": {"tensor": 2}, "recompute": "full", "megatron": {"distribute_saved_activations": true}})"},
+            }));
+
 TEST(megatron_flags, what_weft_cannot_represent_is_refused_with_its_line) {
     for (
         const auto& [flags, refusal] : std::vector<std::pair<std::string, std::string>>{
@@ -255,9 +293,45 @@ TEST(megatron_flags, what_weft_cannot_represent_is_refused_with_its_line) {
             {"--num-experts 8 --moe-layer-freq [1]*3",
              "run.sh:13: error: --moe-layer-freq: expected a number or a list of 0 and 1 for each of 8 layers, got 3 "
              "of them"},
-            {"--num-experts 8 --moe-layer-freq [1]*7+[0]",
-             "run.sh:13: error: --moe-layer-freq: weft has experts in every layer behind some dense ones, or in every "
-             "so manieth of those"},
+            {"--spec plugin.layers spec --is-hybrid-model --attention-output-gate",
+             "run.sh:13: error: --is-hybrid-model: needs --hybrid-layer-pattern (before core 0.17 "
+             "--hybrid-override-pattern)\n"
+             "run.sh:13: error: --spec: weft knows the layers of mamba_stack_spec and hybrid_stack_spec, not those of "
+             "plugin.layers spec"},
+            {"--hybrid-override-pattern MX --hybrid-attention-ratio 0.1",
+             "run.sh:13: error: --hybrid-attention-ratio: give the layers, with --hybrid-override-pattern\n"
+             "run.sh:13: error: --hybrid-override-pattern: expected layers M, G, *, D, +, - and E, stages between | "
+             "and "
+             "predictions behind /, got X"},
+            {"--hybrid-layer-pattern 'M*|M-|M-' --pipeline-model-parallel-size 2 "
+             "--num-virtual-stages-per-pipeline-rank 2",
+             "run.sh:13: error: --hybrid-layer-pattern: has 3 parts for 2 pipeline ranks\n"
+             "run.sh:13: error: --num-virtual-stages-per-pipeline-rank: parts of a hybrid pattern stand between | in "
+             "it"},
+            {"--hybrid-layer-pattern 'M*M-/M*'",
+             "run.sh:13: error: --hybrid-layer-pattern: weft's prediction modules are one layer each, like the last; "
+             "not "
+             "M*"},
+            {"--hybrid-layer-pattern 'M*M-' --window-attn-skip-freq 2",
+             "run.sh:13: error: --window-attn-skip-freq: weft reads it of layers without a hybrid pattern"},
+            {"--experimental-attention-variant gdn2",
+             "run.sh:13: error: --experimental-attention-variant: weft has gdn (gated_delta_net) and dsa, not gdn2"},
+            {"--experimental-attention-variant gdn",
+             "run.sh:13: error: --experimental-attention-variant: needs --linear-attention-freq"},
+            {"--experimental-attention-variant dsa --multi-latent-attention --qk-layernorm --dsa-indexer-topk-freq 4",
+             "run.sh:13: error: --dsa-indexer-topk-freq: weft's layers each choose the tokens that they attend to\n"
+             "run.sh:13: error: --experimental-attention-variant: needs --dsa-indexer-n-heads, --dsa-indexer-head-dim "
+             "and "
+             "--dsa-indexer-topk"},
+            {"--window-size 128",
+             "run.sh:13: error: --window-size: expected tokens before and 0 behind, as \"(127,0)\", "
+             "got 128"},
+            {"--softmax-type off-by-one",
+             "run.sh:13: error: --softmax-type: weft has vanilla and learnable, not off-by-one"},
+            {"--distribute-saved-activations --recompute-granularity full",
+             "run.sh:13: error: megatron.distribute_saved_activations (--distribute-saved-activations): shares among "
+             "tensor ranks what full recomputation keeps whole: needs tensor 2 or more, recompute full and no "
+             "sequence_parallel"},
             {"--fp8-format hybrid --fp4-format e2m1", "run.sh:13: error: --fp4-format: fp8 is given, too"},
             {"--fp8-format hybrid --fp8-recipe custom",
              "run.sh:13: error: --fp8-recipe: weft knows no recipe of one's own; delayed, tensorwise, blockwise and "
@@ -385,6 +459,8 @@ TEST(megatron_flags, the_reader_asks_for_each_flag_that_the_table_calls_read) {
                                         "--checkpoint-activations\n",
                                         "--activations-checkpoint-method uniform\n",
                                         "--position-embedding-type learned_absolute\n",
+                                        "--hybrid-layer-pattern 'MG*D'\n",
+                                        "--window-size 7,0\n",
                                         "--deepspeed\n--num-experts 4\n"};
     for (const auto& [key, nothing] : known_keys("megatron", "read").in_order) {
         if (key == "apply_layernorm_1p" || key == "cpu_offloading") continue;  // said by others, too

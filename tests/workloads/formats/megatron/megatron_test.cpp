@@ -126,7 +126,6 @@ TEST(megatron_format, experts_stand_in_the_layers_that_the_frequency_says) {
     EXPECT_EQ(listed["top_k"], 1);
     EXPECT_EQ(object_of(moe + "--moe-shared-expert-intermediate-size 256")["model"]["experts"]["shared_ffn_hidden"],
               256);
-    EXPECT_TRUE(mentions(refusal(moe + "--moe-layer-freq ([1]*3+[0]*5)"), "moe-layer-freq: weft has experts in every"));
     EXPECT_TRUE(mentions(refusal(moe + "--moe-layer-freq ([1]*3)"), "for each of 8 layers, got 3"));
     EXPECT_EQ(python_list("([0]*1+[1,0])*2"), (std::vector<std::uint32_t>{0, 1, 0, 0, 1, 0}));
     EXPECT_TRUE(python_list("[1]*99999999").empty());
@@ -260,13 +259,15 @@ TEST(megatron_format, recomputation_and_states_are_those_of_the_flags) {
 
 TEST(megatron_format, what_weft_cannot_represent_is_refused_all_at_once) {
     const std::string text = refusal(small_run +
-                                     "--use-torch-fsdp2 --cpu-torch-adam --window-size 128,0\n"
+                                     "--use-torch-fsdp2 --cpu-torch-adam --window-size 128,1\n"
                                      "--checkpoint-in-cpu\n"
                                      "--position-embedding-type relative --is-hybrid-model\n");
     for (const char* const flag :
          {"run.sh:13: error: --use-torch-fsdp2", "run.sh:13: error: --cpu-torch-adam", "--window-size",
           "run.sh:14: error: --checkpoint-in-cpu", "run.sh:15: error: --is-hybrid-model"})
         EXPECT_TRUE(mentions(text, flag)) << flag << " is not in " << text;
+    EXPECT_TRUE(mentions(refusal("python pretrain_mamba.py --num-layers 2 --hidden-size 4"),
+                         "pretrain_mamba.py: needs --hybrid-layer-pattern"));
     EXPECT_TRUE(
         mentions(refusal("python pretrain_t5.py " + std::string("--num-layers 2 --hidden-size 4")), "another kind"));
 }
