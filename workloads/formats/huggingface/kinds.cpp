@@ -36,6 +36,7 @@ void set_at_path(Draft& to, std::string_view path, const std::string& json, cons
 
 void set_all(const HuggingFaceMembers& members, const HuggingFaceKeys& keys, Draft& to) {
     for (const auto& [path, json] : members) {
+        if (path.starts_with("experts.") && !to.has("experts")) continue;
         const std::string_view key = referred_key(json);
         if (key.empty()) {
             set_at_path(to, path, json, keys.origin_of_class(path));
