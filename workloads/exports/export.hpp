@@ -65,7 +65,6 @@ void refuse_placement(const Study& study, Unsayable& unsayable);
 struct MegatronLayers {
     Transformer alike;
     std::vector<std::string> flags;
-    bool hybrid = false;
 };
 MegatronLayers megatron_layers(const Job& job, Unsayable& unsayable);
 

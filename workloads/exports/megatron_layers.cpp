@@ -16,7 +16,8 @@ constexpr std::string_view kinds_key = "model.layer_kinds";
 
 class LayerFlags {
   public:
-    LayerFlags(const Job& job, Unsayable& unsayable) : job_(job), model_(job.model), unsayable_(unsayable) {
+    LayerFlags(const Job& job, Unsayable& unsayable)
+        : job_(job), model_(job.model), hybrid_(is_hybrid(model_)), unsayable_(unsayable), all_(model_) {
         for (std::uint32_t i = 0; i < model_.layers; ++i) {
             kinds_.push_back(layer_kind(model_, i));
             layers_.push_back(&layer_of(model_, kinds_.back()));
@@ -24,14 +25,15 @@ class LayerFlags {
     }
 
     MegatronLayers write() && {
-        MegatronLayers written{model_, {}, is_hybrid(model_)};
-        static_cast<Layer&>(written.alike) = alike();
-        written.alike.kinds.clear();
-        written.alike.pattern.clear();
-        written.hybrid ? add_pattern() : add_lists();
+        find_all();
+        check_alike();
+        hybrid_ ? add_pattern() : add_lists();
         add_recurrences();
         add_attention();
-        written.flags = std::move(flags_);
+        MegatronLayers written{model_, std::move(flags_)};
+        static_cast<Layer&>(written.alike) = all_;
+        written.alike.kinds.clear();
+        written.alike.pattern.clear();
         return written;
     }
 
@@ -46,41 +48,47 @@ class LayerFlags {
         const auto found = std::ranges::find_if(layers_, [&](const Layer* layer) { return is(*layer); });
         return found == layers_.end() ? nullptr : *found;
     }
-    bool is_alone(std::size_t i) const {
-        return layers_[i]->mixer == Mixer::none || !has_feed_forward(*layers_[i], kinds_[i]);
+    template <class Is>
+    bool any(Is is) const {  // of the layers by number
+        for (std::size_t i = 0; i < layers_.size(); ++i)
+            if (is(i)) return true;
+        return false;
+    }
+    bool attends(std::size_t i) const { return layers_[i]->mixer == Mixer::attention; }
+
+    // The layer whose sizes the flags give: every layer is as it, but for what letters and lists say.
+    void find_all() {
+        if (const Layer* const found = find([](const Layer& layer) { return layer.mixer == Mixer::attention; }))
+            all_ = *found;
+        for (std::size_t i = 0; i < layers_.size(); ++i) {
+            if (has_mlp(*layers_[i], kinds_[i])) all_.ffn_hidden = layers_[i]->ffn_hidden;
+            if (!hybrid_ && attends(i) && layers_[i]->window.tokens > 0) all_.window = layers_[i]->window;
+        }
+        all_.experts = model_.experts;
+        if (all_.ffn_hidden == 0) all_.ffn_hidden = model_.ffn_hidden;
+        if (!hybrid_) all_.positions = model_.positions;
     }
 
-    // The layer whose sizes the flags give: every layer is as it, but for what the letters and lists say.
-    Layer alike() {
-        const Layer* const attention = find([](const Layer& layer) { return layer.mixer == Mixer::attention; });
-        Layer all = attention != nullptr ? *attention : model_;
-        for (std::size_t i = 0; i < layers_.size(); ++i)
-            if (has_mlp(*layers_[i], kinds_[i])) all.ffn_hidden = layers_[i]->ffn_hidden;
-        all.experts = model_.experts;
-        if (all.ffn_hidden == 0) all.ffn_hidden = model_.ffn_hidden;
-        if (!is_hybrid(model_) && model_.positions != Positions::none) all.positions = model_.positions;
-        bool same = true;
-        for (std::size_t i = 0; i < layers_.size(); ++i) {
+    void check_alike() {
+        const bool differs = any([this](std::size_t i) {
             Layer own = *layers_[i];
-            if (has_mlp(own, kinds_[i])) same = same && own.ffn_hidden == all.ffn_hidden;
-            if (own.mixer != Mixer::attention) continue;
-            own.ffn_hidden = all.ffn_hidden;
-            own.experts = all.experts;
-            own.recurrence = all.recurrence;
-            if (is_hybrid(model_)) own.indexer = all.indexer;
-            if (!is_hybrid(model_) && own.positions == Positions::none) own.positions = all.positions;
-            if (own.window.tokens == 0 || all.window.tokens == 0) own.window = all.window;
-            same = same && own == all;
-        }
-        unsayable_.unless(same, kinds_key, "Megatron-LM has attention of one shape, and MLPs of one size");
-        return all;
+            if (has_mlp(own, kinds_[i]) && own.ffn_hidden != all_.ffn_hidden) return true;
+            if (!attends(i)) return false;
+            own.ffn_hidden = all_.ffn_hidden;
+            own.experts = all_.experts;
+            own.recurrence = all_.recurrence;
+            if (hybrid_) own.indexer = all_.indexer;
+            if (!hybrid_ && own.positions == Positions::none) own.positions = all_.positions;
+            if (!hybrid_ && own.window.tokens == 0) own.window = all_.window;
+            return own != all_;
+        });
+        unsayable_.unless(!differs, kinds_key, "Megatron-LM has attention of one shape, and MLPs of one size");
     }
 
     // --- hybrid patterns ---
 
     char letter(std::size_t i) {
         const Layer& layer = *layers_[i];
-        unsayable_.unless(is_alone(i), kinds_key, "layers of a hybrid pattern are a mixer or a feed-forward alone");
         if (layer.mixer == Mixer::none) return has_experts(kinds_[i]) ? 'E' : '-';
         if (is_recurrent(layer.mixer)) return layer.mixer == Mixer::mamba2 ? 'M' : 'G';
         return !layer.has_latent_attention() ? '*' : layer.indexer.heads > 0 ? 'D' : '+';
@@ -101,6 +109,10 @@ class LayerFlags {
         for (std::uint32_t i = 0; i < model_.mtp_layers; ++i) text += {'/', letter(layers_.size() - 1)};
         const bool even =
             std::ranges::count(parts, parts.front()) == std::ssize(parts) && job_.model_parts() == job_.layout.pipeline;
+        unsayable_.unless(!any([this](std::size_t i) {
+            return layers_[i]->mixer != Mixer::none && has_feed_forward(*layers_[i], kinds_[i]);
+        }),
+                          kinds_key, "layers of a hybrid pattern are a mixer or a feed-forward alone");
         unsayable_.unless(named || (even && model_.mtp_layers == 0), "megatron.version",
                           "hybrid patterns have parts and prediction modules since core-0.17");
         add(named ? "hybrid-layer-pattern" : "hybrid-override-pattern", fmt::format("\"{}\"", text));
@@ -122,14 +134,9 @@ class LayerFlags {
     }
 
     void add_lists() {
-        const auto attends = [&](std::size_t i) { return layers_[i]->mixer == Mixer::attention; };
-        const auto delta = [&](std::size_t i) { return layers_[i]->mixer == Mixer::gated_delta; };
-        const auto bare = [&](std::size_t i) { return attends(i) && layers_[i]->positions == Positions::none; };
-        const auto any = [&](auto is) {
-            for (std::size_t i = 0; i < layers_.size(); ++i)
-                if (is(i)) return true;
-            return false;
-        };
+        const auto delta = [this](std::size_t i) { return layers_[i]->mixer == Mixer::gated_delta; };
+        const auto bare = [this](std::size_t i) { return attends(i) && layers_[i]->positions == Positions::none; };
+        const auto windowed = [this](std::size_t i) { return is_windowed(kinds_[i]); };
         unsayable_.unless(!any([&](std::size_t i) { return layers_[i]->mixer == Mixer::mamba2; }), "model.mixer",
                           "Megatron-LM has Mamba-2 as layers of a hybrid pattern, without a feed-forward");
         if (any(delta)) add("experimental-attention-variant gdn");
@@ -137,9 +144,8 @@ class LayerFlags {
         if (model_.positions == Positions::rotary && any(bare)) add_list("no-rope-freq", 1, bare);
         if (!model_.kinds.empty() && model_.experts.count > 0)
             add_list("moe-layer-freq", 2, [&](std::size_t i) { return has_experts(kinds_[i]); });
-        const auto full = [&](std::size_t i) { return attends(i) && !is_windowed(kinds_[i]); };
-        if (find([](const Layer& layer) { return layer.window.tokens > 0; }) != nullptr && any(full))
-            add_list("window-attn-skip-freq", 0, [&](std::size_t i) { return is_windowed(kinds_[i]); });
+        if (all_.window.tokens > 0 && any([&](std::size_t i) { return attends(i) && !windowed(i); }))
+            add_list("window-attn-skip-freq", 0, windowed);
     }
 
     // --- sizes ---
@@ -168,31 +174,33 @@ class LayerFlags {
     }
 
     void add_attention() {
-        if (const Layer* const chosen = find([](const Layer& layer) { return layer.indexer.heads > 0; })) {
-            if (!is_hybrid(model_)) add("experimental-attention-variant dsa");
+        const Layer* const chosen =
+            find([](const Layer& layer) { return layer.mixer == Mixer::attention && layer.indexer.heads > 0; });
+        if (chosen != nullptr) {
+            if (!hybrid_) add("experimental-attention-variant dsa");
             add("dsa-indexer-n-heads", chosen->indexer.heads);
             add("dsa-indexer-head-dim", chosen->indexer.head_size);
             add("dsa-indexer-topk", chosen->indexer.top_k);
             add("dsa-indexer-use-sparse-loss");
         }
-        if (const Layer* const gated =
-                find([](const Layer& layer) { return layer.attention_gate != AttentionGate::none; })) {
-            unsayable_.unless(gated->attention_gate == AttentionGate::elements, "model.attention_gate",
-                              "Megatron-LM's gate weighs elements");
-            add("attention-output-gate");
-        }
-        if (find([](const Layer& layer) { return layer.attention_sinks; }) != nullptr) add("softmax-type learnable");
-        if (const Layer* const windowed = find([](const Layer& layer) { return layer.window.tokens > 0; })) {
-            const AttentionWindow& window = windowed->window;
-            unsayable_.unless(!window.chunked && window.full_rotary, "model.attention_window",
-                              "Megatron-LM's windows slide, over rotated queries and keys where the others are");
-            add("window-size", fmt::format("\"({},0)\"", window.tokens - 1));
-        }
+        unsayable_.unless(all_.attention_gate != AttentionGate::heads, "model.attention_gate",
+                          "Megatron-LM's gate weighs elements");
+        if (all_.attention_gate != AttentionGate::none) add("attention-output-gate");
+        if (all_.attention_sinks) add("softmax-type learnable");
+        const AttentionWindow& window = all_.window;
+        if (window.tokens == 0) return;
+        add("window-size", fmt::format("\"({},0)\"", window.tokens - 1));
+        unsayable_.unless(!window.chunked && window.full_rotary, "model.attention_window",
+                          "Megatron-LM's windows slide, over rotated queries and keys where the others are");
+        unsayable_.unless(!hybrid_ || (window.full_every == 0 && window.first_full == 0), "model.attention_window",
+                          "weft writes windows of all layers of a hybrid pattern, or of none");
     }
 
     const Job& job_;
     const Transformer& model_;
+    const bool hybrid_;
     Unsayable& unsayable_;
+    Layer all_;
     std::vector<LayerKind> kinds_;
     std::vector<const Layer*> layers_;
     std::vector<std::string> flags_;

@@ -27,7 +27,8 @@ bool is_ordered_otherwise(const Job& job) {
            !job.layout.is_ordered({"tensor", "context", "pipeline", "data"});
 }
 
-bool has_layer(const Job& job, bool (*is)(const Layer& layer, LayerKind kind)) {
+template <class Is>
+bool has_layer(const Job& job, Is is) {
     return std::ranges::any_of(kinds_of(job.model),
                                [&](LayerKind kind) { return is(layer_of(job.model, kind), kind); });
 }
@@ -35,18 +36,17 @@ template <Mixer... mixers>
 bool mixes_by(const Job& job) {
     return has_layer(job, [](const Layer& layer, LayerKind) { return ((layer.mixer == mixers) || ...); });
 }
-bool has_experts_alone(const Job& job) {
-    return has_layer(
-        job, [](const Layer& layer, LayerKind kind) { return layer.mixer == Mixer::none && has_experts(kind); });
+bool chooses_tokens(const Job& job) {
+    return has_layer(job, [](const Layer& layer, LayerKind) { return layer.indexer.heads > 0; });
 }
-// Of a hybrid pattern D, + or G.
-bool has_attention_alone(const Job& job, bool chooses) {
-    return is_hybrid(job.model) && std::ranges::any_of(kinds_of(job.model), [&](LayerKind kind) {
-               const Layer& layer = layer_of(job.model, kind);
-               return layer.mixer == Mixer::attention && layer.has_latent_attention() &&
-                      (layer.indexer.heads > 0) == chooses;
-           });
+// The + of a hybrid pattern.
+bool has_latent_alone(const Layer& layer, LayerKind kind) {
+    return layer.mixer == Mixer::attention && layer.has_latent_attention() && layer.indexer.heads == 0 &&
+           !has_feed_forward(layer, kind);
 }
+bool has_experts_alone(const Layer& layer, LayerKind kind) { return layer.mixer == Mixer::none && has_experts(kind); }
+bool is_gated(const Layer& layer, LayerKind) { return layer.attention_gate != AttentionGate::none; }
+bool is_bounded(const Layer& layer, LayerKind kind) { return layer.attention_sinks || is_windowed(kind); }
 
 // From Megatron-core 0.4 on by its CHANGELOG.md; before, by date: interleaving with the code of Narayanan et al.
 // (2104.04473), sequence parallelism with that of Korthikanti et al. (2205.05198), the distributed optimizer in 2022.
@@ -90,25 +90,27 @@ constexpr std::array features{
     // By the tags of NVIDIA/Megatron-LM that have the flag or letter (arguments.py, transformer_config.py, Symbols).
     Feature{"model.layer_kinds", "layers of a mixer or a feed-forward alone", hybrid_since,
             [](const Job& job) { return is_hybrid(job.model); }},
-    Feature{"model.layer_kinds", "experts in a hybrid pattern", hybrid_experts_since, has_experts_alone},
+    Feature{"model.layer_kinds", "experts in a hybrid pattern", hybrid_experts_since,
+            [](const Job& job) { return has_layer(job, has_experts_alone); }},
     Feature{"model.layer_kinds", "a gated delta net in a hybrid pattern", hybrid_stages_since,
             [](const Job& job) { return is_hybrid(job.model) && mixes_by<Mixer::gated_delta>(job); }},
     Feature{"model.layer_kinds", "sparse attention in a hybrid pattern", hybrid_indexer_since,
-            [](const Job& job) { return has_attention_alone(job, true); }},
+            [](const Job& job) { return is_hybrid(job.model) && chooses_tokens(job); }},
     Feature{"model.layer_kinds", "latent attention in a hybrid pattern", hybrid_latent_since,
-            [](const Job& job) { return has_attention_alone(job, false); }},
-    Feature{"model.mixer", "a gated delta net", variants_since, mixes_by<Mixer::gated_delta>},
+            [](const Job& job) { return has_layer(job, has_latent_alone); }},
+    Feature{"model.mixer", "a gated delta net", variants_since,
+            [](const Job& job) { return !is_hybrid(job.model) && mixes_by<Mixer::gated_delta>(job); }},
     Feature{"model.mixer", "Mamba-2 with a feed-forward in one layer", "",
             [](const Job& job) { return !is_hybrid(job.model) && mixes_by<Mixer::mamba2>(job); }},
     Feature{"model.mixer", "Kimi Delta or lightning attention", "", mixes_by<Mixer::kimi_delta, Mixer::lightning>},
-    Feature{"model.indexer", "sparse attention by an indexer", variants_since,
-            [](const Job& job) { return has_layer(job, [](auto& layer, auto) { return layer.indexer.heads > 0; }); }},
+    Feature{"model.indexer", "sparse attention", variants_since,
+            [](const Job& job) { return !is_hybrid(job.model) && chooses_tokens(job); }},
     Feature{"model.attention_gate", "a gate of attention", variants_since,
-            [](const Job& job) {
-                return has_layer(job, [](auto& layer, auto) { return layer.attention_gate != AttentionGate::none; });
-            }},
-    Feature{"model.experts.latent", "experts behind a narrower map", variants_since,
-            [](const Job& job) { return job.model.experts.latent > 0; }},
+            [](const Job& job) { return has_layer(job, is_gated); }},
+    Feature{"model.attention_window", "windows and sinks of attention", window_since,
+            [](const Job& job) { return has_layer(job, is_bounded); }},
+    Feature{"model.experts", "experts behind a narrower map, or with a gate of shared ones", variants_since,
+            [](const Job& job) { return job.model.experts.latent > 0 || job.model.experts.shared_gate; }},
     Feature{"fp8_recipe", "a choice of recipes for fp8", recipes_since,
             [](const Job& job) { return job.names_recipe == Setting::on && job.recipe != Casting::delayed; }},
     Feature{"precision", "fp4", quarter_since, [](const Job& job) { return job.precision == Precision::fp4; }},

@@ -185,15 +185,19 @@ TEST(exports, layers_that_a_launcher_has_no_flags_for_are_refused) {
         }
     };
     const std::string lightning = R"("mixer": "lightning", "recurrence": {"heads": 8, "key_size": 64})";
-    for (const auto& [layers, message] : std::vector<std::pair<UnlikeLayers, std::string>>{
-             {{lightning}, "model.mixer: Megatron-LM has Mamba-2 and gated delta nets"},
-             {{mamba}, "Megatron-LM has Mamba-2 as layers of a hybrid pattern, without a feed-forward"},
-             {{R"("attention_gate": "heads")", {}}, "model.attention_gate: Megatron-LM's gate weighs elements"},
-             {{R"("layer_kinds": {"a": {"kv_heads": 2}, "b": {}}, "layer_pattern": "ab")", {}},
-              "model.layer_kinds: Megatron-LM has attention of one shape, and MLPs of one size"},
-             {{hybrid + R"(, "layer_pattern": "ME*-")",
-               {"layout.pipeline=2", "layout.virtual_stages=2", "schedule=interleaved", "megatron.version=core-0.16"}},
-              "megatron.version: hybrid patterns have parts and prediction modules since core-0.17"}}) {
+    for (
+        const auto& [layers, message] : std::vector<std::pair<UnlikeLayers, std::string>>{
+            {{lightning}, "model.mixer: Megatron-LM has Mamba-2 and gated delta nets"},
+            {{mamba}, "Megatron-LM has Mamba-2 as layers of a hybrid pattern, without a feed-forward"},
+            {{R"("attention_gate": "heads")", {}}, "model.attention_gate: Megatron-LM's gate weighs elements"},
+            {{R"("layer_kinds": {"a": {"kv_heads": 2}, "b": {}}, "layer_pattern": "ab")", {}},
+             "model.layer_kinds: Megatron-LM has attention of one shape, and MLPs of one size"},
+            {{R"("layer_kinds": {"a": {}, "b": {"attention_window": {"tokens": 64}}, "c": {"attention_window": {"tokens": 128}}}, )"
+              R"("layer_pattern": "abc")"},
+             "model.layer_kinds: Megatron-LM has attention of one shape"},
+            {{hybrid + R"(, "layer_pattern": "ME*-")",
+              {"layout.pipeline=2", "layout.virtual_stages=2", "schedule=interleaved", "megatron.version=core-0.16"}},
+             "megatron.version: hybrid patterns have parts and prediction modules since core-0.17"}}) {
         const std::string said = refusal("megatron", layers);
         EXPECT_NE(said.find(message), std::string::npos) << said;
     }

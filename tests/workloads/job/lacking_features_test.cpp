@@ -51,6 +51,31 @@ TEST(lacking_features, go_by_version) {
                 IsEmpty());
 }
 
+TEST(lacking_features, are_layers_that_came_later) {
+    const std::string sizes = R"("recurrence": {"heads": 8, "key_size": 16}, "layer_kinds": )";
+    const auto lacks = [](const std::string& model, const std::string& version) {
+        return lacking({"framework=megatron", "megatron.version=" + version,
+                        R"(model={"layers": 8, "hidden": 512, "heads": 8, "vocabulary": 1000, )" + model + "}"});
+    };
+    const std::string pattern = sizes + R"({"M": {"mixer": "mamba2", "feed_forward": "none"}, "-": {"mixer": "none"},
+        "G": {"mixer": "gated_delta", "feed_forward": "none"}}, "layer_pattern": )";
+    EXPECT_THAT(lacks(pattern + R"("M-")", "core-0.8"), IsEmpty());
+    EXPECT_THAT(lacks(pattern + R"("M-")", "2023"),
+                ElementsAre("model.layer_kinds: layers of a mixer or a feed-forward alone came with Megatron-core 0.8, "
+                            "after Megatron-LM of 2023 (megatron.version)"));
+    EXPECT_THAT(lacks(pattern + R"("G-")", "core-0.17"), IsEmpty());
+    EXPECT_THAT(lacks(pattern + R"("G-")", "core-0.16"),
+                ElementsAre("model.layer_kinds: a gated delta net in a hybrid pattern came with Megatron-core 0.17, "
+                            "after Megatron-core 0.16 (megatron.version)"));
+    const std::string linear = sizes + R"({"l": {"mixer": "gated_delta"}, "f": {}}, "layer_pattern": "lf")";
+    EXPECT_THAT(lacks(linear, "core-0.16"), IsEmpty());
+    EXPECT_THAT(lacks(linear, "core-0.15"),
+                ElementsAre("model.mixer: a gated delta net came with Megatron-core 0.16, after Megatron-core 0.15 "
+                            "(megatron.version)"));
+    EXPECT_THAT(lacks(sizes + R"({"l": {"mixer": "lightning"}}, "layer_pattern": "l")", "core-0.19"),
+                ElementsAre("model.mixer: Kimi Delta or lightning attention is in no release of Megatron-LM"));
+}
+
 TEST(lacking_features, are_orders_of_axes) {
     EXPECT_THAT(lacking({"framework=megatron", "layout.order=tensor,pipeline,data"}), IsEmpty());
     EXPECT_THAT(lacking({"framework=megatron", "layout.order=data,tensor,pipeline"}),
