@@ -14,8 +14,8 @@ namespace weft {
 class HuggingFaceKeys;
 
 // Paths of a model ("recurrence.heads"), each with a value as JSON, or with "$key" for that of a key of the
-// config.json, which may be a path, too; a key that is not there, and without a default of the class, leaves it out, and
-// so does a model without experts what is said of them.
+// config.json, which may be a path, too; a key that is not there, and without a default of the class, leaves it out,
+// and so does a model without experts what is said of them.
 using HuggingFaceMembers = std::vector<std::pair<std::string, std::string>>;
 
 struct HuggingFaceKind {
