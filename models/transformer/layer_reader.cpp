@@ -10,8 +10,10 @@ namespace {
 
 QueryKeyNorm read_query_key_norm(Field& field, QueryKeyNorm otherwise = QueryKeyNorm::none) {
     constexpr std::string_view key = "query_key_norm";
-    if (!field.has(key)) return otherwise;
-    if (!field.is_text(key)) return field.flag(key, false) ? QueryKeyNorm::per_head : QueryKeyNorm::none;
+    if (!field.is_text(key)) {
+        const bool normed = field.flag(key, otherwise != QueryKeyNorm::none);
+        return !normed ? QueryKeyNorm::none : field.has(key) ? QueryKeyNorm::per_head : otherwise;
+    }
     const std::string text = field.choice(key, {"per_head", "whole", "unweighted"});
     if (text == "whole") return QueryKeyNorm::whole;
     return text == "unweighted" ? QueryKeyNorm::unweighted : QueryKeyNorm::per_head;

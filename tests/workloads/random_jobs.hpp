@@ -3,6 +3,7 @@
 
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -139,7 +140,8 @@ inline Settings random_job() {
     if (framework == "deepspeed") add(random_deepspeed());
     if (framework == "fsdp") add(random_fsdp());
     if (framework == "ddp") add({"framework=ddp", key("ddp.bucket_mib", one_of({1U, 25U}))});
-    if (one_of({false, false, true})) add(random_kinds());
+    const bool side_by_side = std::ranges::count(settings, "model.parallel_residual=true") > 0;
+    if (one_of({false, false, true}) && !side_by_side) add(random_kinds());
     return settings;
 }
 

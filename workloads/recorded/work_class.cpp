@@ -62,6 +62,8 @@ constexpr std::array rows = {
     Row{of_kernel, "fmha", attention},
     Row{of_kernel, "_sdpa_", attention},
     Row{of_kernel, "flash_attn", attention},
+    Row{of_kernel, "chunk_", recurrence},  // mamba_ssm's and flash-linear-attention's
+    Row{of_kernel, "_state_passing_", recurrence},
     Row{of_operation, "grouped_mm", expert_products},
     Row{of_operation, "scaled_mm", other_products},
     Row{of_operation, "^aten::mm", other_products},

@@ -69,7 +69,7 @@ TEST(model_names, of_another_shape_are_not_guessed) {
                                    "mistralai/Mixtral-8x22B-Instruct-v0.1",
                                    "mistralai/Mixtral-8x22B-v0.3",
                                    "deepseek-ai/DeepSeek-V2-Lite",
-                                   "deepseek-ai/DeepSeek-V3.2-Exp",
+                                   "deepseek-ai/DeepSeek-V4-Flash",
                                    "EleutherAI/pythia-14m",
                                    "gpt-neox",
                                    "gpt3",

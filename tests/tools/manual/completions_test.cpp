@@ -55,7 +55,7 @@ TEST(completions, keys_and_their_values) {
     EXPECT_THAT(offered({"simulate", "job.json", "--set", "machine=fron"}), ElementsAre("machine=frontier"));
     EXPECT_THAT(offered({"simulate", "job.json", "--set", "machine.network.over"}),
                 ElementsAre("machine.network.oversubscription="));
-    EXPECT_THAT(offered({"simulate", "job.json", "--set", "model.lay"}), ElementsAre("model.layers="));
+    EXPECT_THAT(offered({"simulate", "job.json", "--set", "model.layers"}), ElementsAre("model.layers="));
     EXPECT_THAT(offered({"sweep", "job.json", "--vary", "recompute=none,f"}), ElementsAre("recompute=none,full"));
     EXPECT_THAT(offered({"simulate", "job.json", "--set", "no.such.key="}), IsEmpty());
 }

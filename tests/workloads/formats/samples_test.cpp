@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -85,6 +86,13 @@ bool may_exit_with(const json& entry, int code) {
     return exit.is_array() ? std::ranges::find(exit, json(code)) != exit.end() : exit == code;
 }
 
+// What the samples call refused and is read since, with its parameters: Gemma 4 as transformers has it, but for three
+// norms and scalars of each layer; Nemotron-H by the shapes of its modules.
+const std::map<std::string, std::uint64_t> read_since{
+    {"huggingface/gemma-4-26b-a4b.config.json", 25'232'800'000},
+    {"huggingface/nemotron-h-56b.config.json", 56'324'350'464},
+};
+
 void run_case(const json& entry) {
     std::vector<std::string> paths;
     const json files = entry.contains("files") ? entry["files"] : json::array({entry["file"]});
@@ -98,6 +106,10 @@ void run_case(const json& entry) {
         const std::vector<SourceFile> sources = read_sources(paths);
         const Import import =
             import_files(format_of(sources, ""), sources, options_of(entry.value("args", json::array())));
+        if (const auto since = read_since.find(first); since != read_since.end()) {
+            EXPECT_EQ(to_json(import)["facts"]["parameters"], since->second);
+            return;
+        }
         EXPECT_TRUE(!trace && may_exit_with(entry, 0));
         EXPECT_EQ(to_text(import.kind), entry["kind"].get<std::string>());
         expect_facts(entry.value("facts", json::object()), import);
