@@ -174,7 +174,7 @@ class ShellVariables::Expansion {
         const bool colon = rest.starts_with(':');
         if (colon) rest.remove_prefix(1);
         const char sign = rest.empty() ? '\0' : rest.front();
-        const std::string_view word = inside(rest, 1, 0);
+        const std::string_view word = rest.substr(rest.empty() ? 0 : 1);
         const bool there = variables_.is_set(name) && !(colon && variables_.value(name).empty());
         if (sign == '?' || (there && (sign == '-' || sign == '='))) return put(name, quoted);
         if (sign == '=') variables_.assign(std::string(name), {variables_.text(word, line_)});

@@ -97,6 +97,7 @@ TEST(shell_script, what_is_not_known_is_called_by_its_name) {
         {"read N\nrun $N", "run|?N"},
         {"for T in 1 2; do run --t $T; done", "run|--t|?T"},
         {"for T in 1 2; do A=$T; done\nrun $A", "run|7", {"T=7"}},
+        {"A=3\nrun ${A:} $o", "run|?|?o"},  // Bash: bad substitution
         {"while getopts l: o; do L=$OPTARG; done\nrun ${L:-3} $o", "run|?L|?o"},
         {"while [[ $# -gt 0 ]]; do A=$2; shift; done\nA=${A:-3}\nrun $A", "run|3"},
         {"while true; do N=1; done\nrun $N", "run|?N"},
