@@ -37,7 +37,7 @@ ColumnKind kind_called(const std::string& name) {
 RowHeader parse_header(std::string_view line) {
     const Json json = Json::parse(line);
     if (json.at("weft").get<std::string>() != mark) throw std::invalid_argument("no rows of a sweep");
-    if (json.at("layout").get<int>() != layout) throw std::invalid_argument("rows of another version of weft");
+    if (json.at("layout") != layout) throw std::invalid_argument("rows of another version of weft");
     Json plain = json;
     plain.erase("checksum");
     if (json.at("checksum").get<std::string>() != checksum_of(line_of(plain))) {
@@ -48,6 +48,7 @@ RowHeader parse_header(std::string_view line) {
     for (const auto& [name, digest] : json.at("inputs").items()) {
         header.inputs.parts.emplace_back(name, digest.get<std::string>());
     }
+    if (!json.at("points").is_number_unsigned()) throw std::invalid_argument("no number of rows");
     header.points = json.at("points").get<std::size_t>();
     header.shard = parse_shard(json.at("shard").get<std::string>());
     for (const Json& column : json.at("columns")) {
