@@ -58,8 +58,7 @@ std::vector<KeptProduct> layer_products(const Transformer& model, LayerKind kind
     Products products;
     if (is_recurrent(model.mixer)) {
         for (const RecurrentMap& map : recurrent_maps(model)) {
-            const double outputs = static_cast<double>(map.outputs) / (map.whole ? 1.0 : tensor);
-            products.add(map.names.forward, outputs, Products::Used::yes);
+            products.add(map.names.forward, map.outputs_on(tensor), Products::Used::yes);
         }
     } else if (model.mixer == Mixer::attention) {
         model.has_latent_attention() ? add_latent(model, size, tensor, products)

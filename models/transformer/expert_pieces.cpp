@@ -42,16 +42,16 @@ LayerPiece permute(const Shard& shard, const ShardSizes& size, const ExpertSizes
 // The sum of a token's rows, weighted by their probabilities, whose gradients need the rows once more.
 LayerPiece unpermute(const Transformer& model, const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
     LayerPiece piece = piece_of(Piece::unpermute, {});
+    const bool sums = shard.dispatch == Dispatch::all_to_all;
+    const double rows = expert.dispatched * expert.hidden, tokens = expert.routed * expert.hidden;
+    if (sums) piece.forward = {memory_kernel("unpermute", rows + tokens, size.element_bytes)};
     if (model.experts.latent > 0) {
         const MapShape shape{.rows = expert.routed, .inputs = expert.hidden, .outputs = size.hidden};
         add_map<"latent up">(piece, false, shape, size.element_bytes);
     }
-    if (shard.dispatch != Dispatch::all_to_all) return piece;
-    const double rows = expert.dispatched, sums = expert.routed;
-    piece.forward.insert(piece.forward.begin(),
-                         memory_kernel("unpermute", (rows + sums) * expert.hidden, size.element_bytes));
-    piece.input_backward.push_back(
-        memory_kernel("unpermute gradient", (2.0 * rows + sums) * expert.hidden, size.element_bytes));
+    if (sums) {
+        piece.input_backward.push_back(memory_kernel("unpermute gradient", 2.0 * rows + tokens, size.element_bytes));
+    }
     return piece;
 }
 

@@ -88,13 +88,6 @@ double counted_mixer(const Transformer& model, double sequence, bool hybrid) {
 
 }  // namespace
 
-double layer_multiply_adds(const Transformer& model, LayerKind kind, double sequence) {
-    const Transformer own = of_kind(model, kind);
-    return layer_matrices(own, own_kind(kind)) +
-           attended_share(own, own_kind(kind), sequence) * score_width(own) * sequence +
-           further_multiply_adds(own, sequence);
-}
-
 bool is_hybrid(const Transformer& model) {
     return std::ranges::any_of(kinds_of(model), [&](LayerKind kind) {
         const Layer& layer = layer_of(model, kind);

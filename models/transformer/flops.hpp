@@ -16,9 +16,6 @@ namespace weft {
 // the router's matrix, the top_k that a token meets and the shared ones.
 Flops model_flops(const Transformer& model, double sequences, double sequence);
 
-// Multiply-adds of one layer's forward for one token of a sequence.
-double layer_multiply_adds(const Transformer& model, LayerKind kind, double sequence);
-
 // Passes over the layers that a printed figure counts.
 enum class Passes : std::uint8_t { forward_backward = 3, with_recompute = 4 };
 

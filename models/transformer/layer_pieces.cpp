@@ -136,11 +136,10 @@ LayerPiece projection(const Transformer& model, const ShardSizes& size) {
     LayerPiece piece = piece_of(Piece::projection, "dense");
     const bool gated = model.attention_gate != AttentionGate::none && model.mixer == Mixer::attention;
     const double gate = size.tokens * size.context, e = size.element_bytes;
-    if (gated) piece.input_backward = {memory_kernel("attention gate gradient", 5.0 * gate, e)};
     if (gated) piece.forward = {memory_kernel("attention gate", 3.0 * gate, e)};
     add_map<"dense">(piece, model.biases.projection,
                      {.rows = size.tokens, .inputs = size.context, .outputs = size.hidden}, e);
-    if (gated) std::rotate(piece.input_backward.begin(), piece.input_backward.begin() + 1, piece.input_backward.end());
+    if (gated) piece.input_backward.push_back(memory_kernel("attention gate gradient", 5.0 * gate, e));
     return piece;
 }
 

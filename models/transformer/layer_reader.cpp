@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-QueryKeyNorm read_query_key_norm(Field& field, QueryKeyNorm otherwise = QueryKeyNorm::none) {
+QueryKeyNorm read_query_key_norm(Field& field, QueryKeyNorm otherwise) {
     constexpr std::string_view key = "query_key_norm";
     if (!field.is_text(key)) {
         const bool normed = field.flag(key, otherwise != QueryKeyNorm::none);

@@ -91,7 +91,7 @@ double chunk_bytes(const Algorithm& algorithm, const Sizes& size) {
 
 double all_outputs(const std::vector<RecurrentMap>& maps, double tensor) {
     double sum = 0;
-    for (const RecurrentMap& map : maps) sum += static_cast<double>(map.outputs) / (map.whole ? 1.0 : tensor);
+    for (const RecurrentMap& map : maps) sum += map.outputs_on(tensor);
     return sum;
 }
 
@@ -113,20 +113,19 @@ std::vector<RecurrentMap> recurrent_maps(const Layer& layer) {
         case Mixer::gated_delta:  // queries, keys, values, z; beta and decay
             return {{map_names<"mixer input">, h, 2 * keys + 2 * values},
                     {map_names<"mixer gates">, h, std::uint64_t{2} * shape.heads}};
-        case Mixer::kimi_delta:  // decays and output gates through a bottleneck as wide as a value
+        case Mixer::kimi_delta: {  // decays and output gates through a bottleneck as wide as a value
+            std::vector<RecurrentMap> maps{{map_names<"mixer input">, h, 2 * keys + values},
+                                           {map_names<"decay down">, h, shape.value_size, true},
+                                           {map_names<"decay up">, shape.value_size, keys},
+                                           {map_names<"mixer gates">, h, shape.heads}};
             if (shape.whole_gate) {
-                return {{map_names<"mixer input">, h, 2 * keys + values},
-                        {map_names<"decay down">, h, shape.value_size, true},
-                        {map_names<"decay up">, shape.value_size, keys},
-                        {map_names<"mixer gates">, h, shape.heads},
-                        {map_names<"output gate">, h, values}};
+                maps.push_back({map_names<"output gate">, h, values});
+            } else {
+                maps.push_back({map_names<"output gate down">, h, shape.value_size, true});
+                maps.push_back({map_names<"output gate up">, shape.value_size, values});
             }
-            return {{map_names<"mixer input">, h, 2 * keys + values},
-                    {map_names<"decay down">, h, shape.value_size, true},
-                    {map_names<"decay up">, shape.value_size, keys},
-                    {map_names<"mixer gates">, h, shape.heads},
-                    {map_names<"output gate down">, h, shape.value_size, true},
-                    {map_names<"output gate up">, shape.value_size, values}};
+            return maps;
+        }
         case Mixer::lightning:
             return {{map_names<"mixer input">, h, 2 * keys + values}, {map_names<"output gate">, h, values}};
         case Mixer::attention:
@@ -199,9 +198,8 @@ LayerPiece recurrent_maps_piece(const Layer& layer, const Shard& shard) {
     const Sizes size(layer, shard);
     LayerPiece piece = piece_of(Piece::qkv, "qkv");
     for (const RecurrentMap& map : recurrent_maps(layer)) {
-        const double outputs = static_cast<double>(map.outputs) / (map.whole ? 1.0 : shard.tensor);
-        add_map(piece, map.names, false,
-                {.rows = size.tokens, .inputs = static_cast<double>(map.inputs), .outputs = outputs},
+        const double inputs = static_cast<double>(map.inputs), outputs = map.outputs_on(shard.tensor);
+        add_map(piece, map.names, false, {.rows = size.tokens, .inputs = inputs, .outputs = outputs},
                 size.element_bytes);
     }
     return piece;

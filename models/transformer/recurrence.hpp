@@ -24,6 +24,8 @@ struct RecurrentMap {
     MapNames names;
     std::uint64_t inputs, outputs;
     bool whole = false;
+
+    double outputs_on(double tensor) const { return static_cast<double>(outputs) / (whole ? 1.0 : tensor); }
 };
 std::vector<RecurrentMap> recurrent_maps(const Layer& layer);
 // Outputs of all of them per token, whole: what the recurrence reads.

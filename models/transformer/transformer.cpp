@@ -111,9 +111,27 @@ Transformer of_kind(const Transformer& model, LayerKind kind) {
     return own;
 }
 
+// Behind the last rule's first layer, kinds come again after the least number of layers that all rules divide.
 std::vector<std::uint32_t> layers_by_kind(const Transformer& model, std::uint32_t layers) {
+    std::uint32_t first = 0;
+    std::uint64_t period = std::max<std::size_t>(1, model.pattern.size());
+    const auto obey = [&](const Layer& layer) {
+        first = std::max({first, layer.experts.first_dense, layer.window.first_full});
+        for (const std::uint64_t every : {layer.experts.every, std::max(1U, layer.window.full_every)})
+            if (period < model.layers) period = std::lcm(period, every);
+    };
+    obey(model);
+    for (const NamedLayer& kind : model.kinds) obey(kind.layer);
     std::vector<std::uint32_t> found(layer_kinds(model));
-    for (std::uint32_t layer = 0; layer < layers; ++layer) ++found[static_cast<std::size_t>(layer_kind(model, layer))];
+    const auto add = [&](std::uint64_t layer, std::uint64_t times) {
+        const LayerKind kind = layer_kind(model, static_cast<std::uint32_t>(layer));
+        found[static_cast<std::size_t>(kind)] += static_cast<std::uint32_t>(times);
+    };
+    const std::uint64_t own = std::min(layers, model.layers), begin = std::min<std::uint64_t>(first, own);
+    for (std::uint64_t layer = 0; layer < begin; ++layer) add(layer, 1);
+    for (std::uint64_t layer = begin; layer < std::min(own, begin + period); ++layer)
+        add(layer, (own - layer - 1) / period + 1);
+    if (layers > own) add(model.layers, layers - own);
     return found;
 }
 
@@ -128,9 +146,10 @@ std::vector<LayerKind> kinds_of(const Transformer& model) {
 
 template <class Is>
 static std::uint32_t layers_that(const Transformer& model, Is is) {
-    std::uint32_t found = 0;
-    for (std::uint32_t layer = 0; layer < model.layers; ++layer) found += is(layer_kind(model, layer)) ? 1 : 0;
-    return found;
+    const std::vector<std::uint32_t> layers = layers_by_kind(model, model.layers);
+    std::uint32_t sum = 0;
+    for (std::size_t kind = 0; kind < layers.size(); ++kind) sum += is(static_cast<LayerKind>(kind)) ? layers[kind] : 0;
+    return sum;
 }
 std::uint32_t expert_layers(const Transformer& model) {
     return layers_that(model, [](LayerKind kind) { return has_experts(kind); });

@@ -136,10 +136,7 @@ Json model_json(const Transformer& model) {
     if (model.mixer != Mixer::attention) json["mixer"] = enumerator_name(model.mixer);
     if (model.attention_gate != AttentionGate::none) json["attention_gate"] = enumerator_name(model.attention_gate);
     if (model.keys_are_values) json["keys_are_values"] = true;
-    if (model.indexer.heads > 0) {
-        json["indexer"] = {
-            {"heads", model.indexer.heads}, {"head_size", model.indexer.head_size}, {"top_k", model.indexer.top_k}};
-    }
+    if (model.indexer.heads > 0) json["indexer"] = indexer_json(model.indexer);
     json.update({{"ffn_hidden", model.ffn_hidden},
                  {"gated", model.gated},
                  {"vocabulary", model.vocabulary},

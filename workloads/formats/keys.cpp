@@ -1,5 +1,7 @@
 #include "workloads/formats/keys.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "sim/io/shipped.hpp"
@@ -106,6 +108,17 @@ bool overridden_by_user(const FormatOptions& options, std::string_view path) {
     return std::ranges::any_of(options.overrides, [&](std::string_view assignment) {
         return assignment.substr(0, assignment.find('=')) == path;
     });
+}
+
+void set_pattern(const std::vector<std::string>& names, const Origin& origin, Draft& model) {
+    std::ptrdiff_t length = 1;
+    while (length < std::ssize(names) && !std::equal(names.begin() + length, names.end(), names.begin())) ++length;
+    const std::vector<std::string> run(names.begin(), names.begin() + length);
+    const bool letters = std::ranges::all_of(run, [](const std::string& name) { return name.size() == 1; });
+    model.set_json(
+        "layer_pattern",
+        letters ? fmt::format("\"{}\"", fmt::join(run, "")) : fmt::format("[\"{}\"]", fmt::join(run, "\", \"")),
+        origin);
 }
 
 }  // namespace weft

@@ -54,6 +54,9 @@ struct ForeignKeys {
     void note_rest() { weft::note_rest(import, keys); }
 };
 
+// "layer_pattern" of a model: its layers by name, as the shortest run that they repeat, cut where they end.
+void set_pattern(const std::vector<std::string>& names, const Origin& origin, Draft& model);
+
 // A table of one of these rooms: workloads/formats/*/<name>.json.
 Document format_table(std::string_view name);
 std::vector<std::string> texts(std::vector<Field> list);

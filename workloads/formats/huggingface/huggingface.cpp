@@ -10,6 +10,7 @@
 
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/huggingface/keys.hpp"
+#include "workloads/formats/keys.hpp"
 #include "workloads/formats/text.hpp"
 
 namespace weft::formats {

@@ -104,9 +104,9 @@ double number_of(Field field, std::string_view key) {
 void refuse_unknown_layers(Import& import, Field field, const HuggingFaceFamily* family) {
     for (const std::string& key : field.keys()) {
         if (!has_part(key, tables().unknown_layers) || key.starts_with("mtp_")) continue;
-        const bool differ = family != nullptr && !family->layers.kinds.empty();
-        if (differ && (family->layers.reads(key) || has_part(key, tables().harmless))) continue;
         if (family != nullptr && family->layers.reads(key)) continue;
+        const bool differ = family != nullptr && !family->layers.kinds.empty();
+        if (differ && has_part(key, tables().harmless)) continue;
         const bool nothing = says_nothing(field, key);
         field.has(key);
         if (nothing && family != nullptr) continue;

@@ -1,7 +1,6 @@
 #include "workloads/formats/huggingface/kinds.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -74,16 +73,6 @@ std::vector<std::string> words_of(const HuggingFaceLayers& layers, const Hugging
     return words;
 }
 
-// The shortest run that the layers repeat, cut where they end.
-template <class Value>
-std::vector<Value> run_of(const std::vector<Value>& all) {
-    for (std::size_t length = 1; length < all.size(); ++length) {
-        if (std::equal(all.begin() + static_cast<std::ptrdiff_t>(length), all.end(), all.begin()))
-            return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(length)};
-    }
-    return all;
-}
-
 }  // namespace
 
 bool HuggingFaceLayers::reads(std::string_view key) const {
@@ -122,24 +111,16 @@ void set_layers(const HuggingFaceLayers& layers, const HuggingFaceKeys& keys, Dr
     if (keys.layers() > 0 && words.size() != keys.layers())
         return keys.refuse(by, fmt::format("expected {} kinds of layers, got {}", keys.layers(), words.size()));
     std::vector<std::string> names;
+    const bool alike = std::ranges::count(words, words.front()) == std::ssize(words);
     for (const std::string& word : words) {
         const auto kind = std::ranges::find(layers.kinds, word, &HuggingFaceKind::word);
         if (kind == layers.kinds.end()) return keys.refuse(by, fmt::format("weft knows no layers \"{}\" here", word));
         names.push_back(kind->name);
-        if (kind->members.empty() && std::ranges::count(words, word) == std::ssize(words)) return;  // all as the model
+        if (alike && kind->members.empty()) return;  // all as the model
         Draft& kinds = model.object("layer_kinds");
         if (!kinds.has(kind->name)) set_all(kind->members, keys, kinds.object(kind->name));
     }
     set_pattern(names, origin, model);
-}
-
-void set_pattern(const std::vector<std::string>& names, const Origin& origin, Draft& model) {
-    const std::vector<std::string> run = run_of(names);
-    const bool letters = std::ranges::all_of(run, [](const std::string& name) { return name.size() == 1; });
-    model.set_json(
-        "layer_pattern",
-        letters ? fmt::format("\"{}\"", fmt::join(run, "")) : fmt::format("[\"{}\"]", fmt::join(run, "\", \"")),
-        origin);
 }
 
 }  // namespace weft

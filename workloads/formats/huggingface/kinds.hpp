@@ -38,9 +38,6 @@ struct HuggingFaceLayers {
 };
 HuggingFaceLayers read_huggingface_layers(Field& row);
 
-// Layers by name, as the shortest run that they repeat.
-void set_pattern(const std::vector<std::string>& names, const Origin& origin, Draft& model);
-
 // Gives the model the members, kinds and pattern. How many layers the list has where the config.json has no count of
 // them: into "layers" of the model.
 void set_layers(const HuggingFaceLayers& layers, const HuggingFaceKeys& keys, Draft& model);

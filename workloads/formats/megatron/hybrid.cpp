@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/texts.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 #include "workloads/framework/refusals.hpp"
 
@@ -97,22 +98,11 @@ HybridPattern hybrid_pattern(MegatronReading& in) {
     for (const std::string_view key : {"hybrid_layer_pattern", "hybrid_override_pattern"})
         if (pattern.key.empty() && in.has(key)) pattern.key = key;
     if (pattern.key.empty()) return pattern;
-    std::vector<std::string> parts(1);
-    for (const char c : in.word(pattern.key)) {
-        if (c == '/') {
-            parts.emplace_back();
-        } else {
-            parts.back() += c;
-        }
-    }
-    pattern.stages.push_back(0);
-    for (const char c : parts.front()) {
-        if (c == '|') {
-            pattern.stages.push_back(0);
-        } else {
-            pattern.layers += c;
-            ++pattern.stages.back();
-        }
+    const std::string said = in.word(pattern.key);
+    const std::vector<std::string_view> parts = parts_of(said, '/');
+    for (const std::string_view stage : parts_of(parts.front(), '|')) {
+        pattern.stages.push_back(static_cast<std::uint32_t>(stage.size()));
+        pattern.layers += stage;
     }
     pattern.predictions.assign(parts.begin() + 1, parts.end());
     return pattern;

@@ -70,10 +70,7 @@ class UnlikeLayers {
         if (linear_.empty() && windowed_.empty() && bare_.empty() && routed_.empty()) return;
         std::vector<std::string> names;
         for (std::uint32_t i = 0; i < layers_; ++i) names.push_back(name_of(i));
-        std::size_t period = 1;
-        while (!std::equal(names.begin() + static_cast<std::ptrdiff_t>(period), names.end(), names.begin())) ++period;
-        names.resize(period);
-        model_.set_json("layer_pattern", fmt::format("[\"{}\"]", fmt::join(names, "\", \"")), origin_);
+        set_pattern(names, origin_, model_);
     }
 
   private:
