@@ -13,6 +13,7 @@
 #include <boost/program_options.hpp>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace weft {
@@ -35,12 +36,19 @@ inline bool given(const po::variables_map& arguments, const char* option) { retu
 // Under which heading `weft --help` lists a command, in this order.
 enum class CommandGroup : std::uint8_t { run, inspect, exchange, other };
 
+// All that a command says on stdout.
+struct Answer {
+    std::string text;
+    Exit exit = Exit::ok;
+};
+
+// The user's mistakes: throw ConfigError (exit code 3) or po::error (exit code 2).
 struct Command {
-    std::string_view name;     // "simulate"
-    std::string_view summary;  // one line for `weft --help`
-    // Prints results to stdout. The user's mistakes: throw ConfigError (exit code 3) or po::error (exit code 2).
-    Exit (*run)(const po::variables_map&);
+    std::string_view name;                            // "simulate"
+    std::string_view summary;                         // one line for `weft --help`
+    Exit (*run)(const po::variables_map&) = nullptr;  // prints results to stdout
     CommandGroup group = CommandGroup::other;
+    Answer (*answer)(const po::variables_map&) = nullptr;  // in place of `run`: what the library can ask as well
 };
 
 namespace commands {

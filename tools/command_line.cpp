@@ -256,7 +256,10 @@ Exit run_command_line(std::span<const char* const> arguments) {
     const po::variables_map values = parse_arguments(command, arguments.subspan(1));
     if (values.contains("help")) return print(command_help(command));
     try {
-        return command.run(values);
+        if (command.run != nullptr) return command.run(values);
+        const Answer answer = command.answer(values);
+        fmt::print("{}", answer.text);
+        return answer.exit;
     } catch (const po::error& error) {  // an argument that only the command could judge
         throw UsageError(fmt::format("{}\nsee weft {} --help", error.what(), command.name));
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -82,6 +83,24 @@ std::optional<std::uint32_t> count_option(const po::variables_map& arguments, co
                                 option.reason.empty() ? "" : fmt::format(" ({})", option.reason), text));
 }
 
+std::optional<double> decimal_option(const po::variables_map& arguments, const char* option, std::string_view example) {
+    if (!arguments.count(option)) return std::nullopt;
+    const std::string& text = arguments[option].as<std::string>();
+    constexpr std::array<std::pair<char, double>, 5> suffixes{
+        {{'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'B', 1e9}, {'T', 1e12}}};
+    std::string_view number = text;
+    double factor = 1;
+    for (const auto& [suffix, times] : suffixes) {
+        if (!number.ends_with(suffix)) continue;
+        number.remove_suffix(1);
+        factor = times;
+        break;
+    }
+    const auto value = parse_as<double>(number);
+    if (value && std::isfinite(*value) && *value > 0) return *value * factor;
+    throw po::error(fmt::format("--{}: expected a number above 0 such as {}, got \"{}\"", option, example, text));
+}
+
 std::vector<std::uint32_t> numbers_option(const po::variables_map& arguments, const char* name, std::size_t count) {
     const std::string text = option_text(arguments, name);
     const auto number = [&](std::string_view part) {
@@ -153,7 +172,8 @@ Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& mach
 
 std::string job_path(const po::variables_map& arguments) {
     if (arguments.count("job")) return arguments["job"].as<std::string>();
-    if (arguments.count("machine") && arguments.count("model")) return {};
+    const bool has_machine = arguments.count("machine") > 0 || arguments.count("machines") > 0;
+    if (has_machine && arguments.count("model")) return {};
     throw po::required_option("job");
 }
 
@@ -172,9 +192,12 @@ std::vector<std::string> job_overrides(const po::variables_map& arguments) {
         return arguments.count(option) ? arguments[option].as<std::string>() : std::string();
     };
     add("machine", "machine", name("machine", embedded::machines()));
+    if (arguments.count("gpus") && !arguments.count("nodes")) overrides.emplace_back("nodes=null");
     add("nodes", "nodes", text("nodes"));
+    add("gpus", "gpus", text("gpus"));
     add("model", "model", name("model", embedded::catalog()));
     add("vocabulary", "model.vocabulary", text("vocabulary"));
+    add("global", "batch.global", text("global"));
     for (const std::string& assignment : option_texts(arguments, "set")) overrides.push_back(assignment);
     return overrides;
 }
@@ -192,6 +215,10 @@ Study job_study(const po::variables_map& arguments, Purpose purpose) {
 
 JobRecord job_record(const po::variables_map& arguments) {
     return {.overrides = job_overrides(arguments), .digest = input_digest(job_document(arguments))};
+}
+
+void print_growth(const MachineInfo& machine, std::uint32_t nodes) {
+    if (const std::string growth = machine.growth(nodes); !growth.empty()) fmt::print(stderr, "note: {}\n", growth);
 }
 
 void print_job_notes(const po::variables_map& arguments) {
@@ -217,7 +244,7 @@ std::string typed_command(std::string_view command, const po::variables_map& arg
                           std::initializer_list<const char*> options) {
     std::string typed = fmt::format("weft {}", command);
     if (arguments.count("job")) typed += " " + job_path(arguments);
-    for (const char* const option : {"machine", "nodes", "model", "vocabulary"}) {
+    for (const char* const option : {"machine", "nodes", "gpus", "model", "vocabulary", "global"}) {
         if (arguments.count(option)) typed += fmt::format(" --{} {}", option, arguments[option].as<std::string>());
     }
     const auto add = [&](const char* option) {

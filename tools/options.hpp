@@ -34,6 +34,9 @@ struct CountOption {
 // Absent where it is not given and has no default. Throws po::error: what stands there is no such number.
 std::optional<std::uint32_t> count_option(const po::variables_map& arguments, const CountOption& option);
 
+// "15T", "300B", "2.5e9": decimal, above 0. Throws po::error.
+std::optional<double> decimal_option(const po::variables_map& arguments, const char* option, std::string_view example);
+
 inline constexpr CountOption jobs_option{.name = "jobs", .most = 1024, .reason = "each is a thread"};
 
 // Numbers below `count`, ascending, of an option such as "0,4-6"; none if it is not given. Throws po::error.
@@ -69,6 +72,7 @@ Study job_study(const po::variables_map& arguments, Purpose purpose = Purpose::s
 
 // On stderr, a line each: where, how bad, what. Of a job, the notes on a file of another tool.
 void print_notes(std::span<const FormatNote> notes);
+void print_growth(const MachineInfo& machine, std::uint32_t nodes);  // MachineInfo::growth, where there is any
 void print_job_notes(const po::variables_map& arguments);
 
 // The texts of a repeatable option, as typed; none if it is not given.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <span>
 #include <utility>
 
@@ -18,7 +20,10 @@ namespace weft {
 struct Machine::Blocks {
     Table<LinkClassId, LinkClass> classes;
     NodePlan node;
-    std::unique_ptr<const Network> network;
+    std::shared_ptr<const Network> network;
+
+    mutable std::mutex mutex{};  // guards `sized`
+    mutable std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<const Blocks>> sized{};
 };
 
 namespace {
@@ -138,6 +143,8 @@ std::vector<std::string> classes_of(const std::vector<LinkRun>& links, const Tab
     return names;
 }
 
+constexpr std::uint64_t most_ranks = std::uint64_t{1} << 31;
+
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
 
 }  // namespace
@@ -167,13 +174,10 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     Field node = root.object("node");
     const NodeReader read_node = reader_of(node, &BlockKind::read_node);
     if (read_node != nullptr) parts->node = read_node(node, classes);
-    info.accelerators_per_node = parts->node.accelerators;
-    info.accelerators_per_package = parts->node.accelerators_per_package;
-    info.nics_per_node = static_cast<std::uint32_t>(parts->node.nics.size());
-    constexpr std::uint64_t most_ranks = std::uint64_t{1} << 31;
-    if (std::uint64_t{info.nodes} * info.accelerators_per_node > most_ranks) {
+    const auto nics = static_cast<std::uint32_t>(parts->node.nics.size());
+    if (std::uint64_t{info.nodes} * parts->node.accelerators > most_ranks) {
         root.error("nodes", fmt::format("{} nodes of {} accelerators are more than {} ranks", info.nodes,
-                                        info.accelerators_per_node, most_ranks));
+                                        parts->node.accelerators, most_ranks));
         info.nodes = 1;
     }
 
@@ -181,9 +185,10 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     info.routing = read_routing(network, network.text("routing", "minimal"));
     const NetworkReader read_network = reader_of(network, &BlockKind::read_network);
     if (read_network != nullptr && read_node != nullptr) {  // a network has ports for the NICs of a node
-        parts->network =
-            read_network(network, classes, {info.nodes, std::max(info.nics_per_node, 1U), parts->node.pxn});
+        parts->network = read_network(network, classes, {info.nodes, std::max(nics, 1U), parts->node.pxn});
     }
+    info.whole_node = parts->node.accelerators;
+    if (parts->node.uses > 0) parts->node.leave_idle(parts->node.uses);
     info.libraries = read_libraries(root);
     if (root.has("host")) info.host = read_host(root.object("host"));
     info.operation = read_operation(root);
@@ -192,13 +197,45 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     root.done();
     if (root.has_errors()) return std::nullopt;
 
-    info.switch_classes = classes_of(parts->network->links(), parts->classes);
-    info.neighbourhoods = parts->network->neighbourhoods();
-    info.bisection = parts->network->bisection(parts->classes);
-    info.nic = parts->classes[parts->network->port_class()].bandwidth;
-    Machine machine(std::move(info));
-    machine.blocks_ = std::move(parts);
-    return machine;
+    return Machine(std::move(info), std::move(parts));
+}
+
+// What follows from the blocks.
+Machine::Machine(MachineInfo info, std::shared_ptr<const Blocks> blocks)
+    : info_(std::move(info)), blocks_(std::move(blocks)) {
+    const Network& network = *blocks_->network;
+    info_.most_nodes = std::max(info_.nodes, network.most_nodes());
+    info_.accelerators_per_node = blocks_->node.accelerators;
+    info_.accelerators_per_package = blocks_->node.accelerators_per_package;
+    info_.nics_per_node = static_cast<std::uint32_t>(blocks_->node.nics.size());
+    info_.switch_classes = classes_of(network.links(), blocks_->classes);
+    info_.neighbourhoods = network.neighbourhoods();
+    info_.bisection = network.bisection(blocks_->classes);
+    info_.nic = blocks_->classes[network.port_class()].bandwidth;
+}
+
+Machine Machine::sized(std::uint32_t nodes, std::uint32_t accelerators) const {
+    if (nodes <= info_.nodes && accelerators == info_.accelerators_per_node) return *this;
+    if (nodes > info_.most_nodes || std::uint64_t{nodes} * accelerators > most_ranks) {
+        throw RangeError(fmt::format("{} has 1 to {} nodes, not {}", info_.name, info_.most_nodes, nodes));
+    }
+    if (accelerators > info_.accelerators_per_node || accelerators % info_.accelerators_per_package != 0) {
+        throw RangeError(fmt::format("a node of {} has {} accelerators in packages of {}, not {}", info_.name,
+                                     info_.accelerators_per_node, info_.accelerators_per_package, accelerators));
+    }
+    MachineInfo info = info_;
+    info.nodes = std::max(info.nodes, nodes);
+    const std::lock_guard lock(blocks_->mutex);
+    std::shared_ptr<const Blocks>& known = blocks_->sized[{info.nodes, accelerators}];
+    if (known == nullptr) {
+        auto parts = std::make_shared<Blocks>();
+        parts->classes = blocks_->classes;
+        parts->node = blocks_->node;
+        parts->node.leave_idle(accelerators);
+        parts->network = info.nodes > info_.nodes ? blocks_->network->grown(info.nodes) : blocks_->network;
+        known = std::move(parts);
+    }
+    return Machine(std::move(info), known);
 }
 
 Document open_machine(std::string_view name) {
@@ -228,13 +265,22 @@ void MachineInfo::prefer(std::string_view library) {
                           [&](const Library& each) { return each.name == library; });
 }
 
+std::string MachineInfo::growth(std::uint32_t asked) const {
+    if (asked <= nodes) return {};
+    return fmt::format(
+        "{} as it would be with {} nodes: more leaves and the switches above that join them ({} are "
+        "described)",
+        name, asked, nodes);
+}
+
 Topology Machine::topology(std::uint32_t nodes, const Fabric& fabric) const {
-    if (nodes == 0 || nodes > info_.nodes) {
-        throw RangeError(fmt::format("{} has 1 to {} nodes, not {}", info_.name, info_.nodes, nodes));
+    if (nodes == 0 || nodes > info_.most_nodes) {
+        throw RangeError(fmt::format("{} has 1 to {} nodes, not {}", info_.name, info_.most_nodes, nodes));
     }
+    if (nodes > info_.nodes) return sized(nodes, info_.accelerators_per_node).topology(nodes, fabric);
     check_placement(info_, nodes, fabric.placement);
     const RouteChoice choice = fabric.routing.value_or(info_.routing);
-    std::shared_ptr<const Network> whole(blocks_, blocks_->network.get());
+    std::shared_ptr<const Network> whole = blocks_->network;
     if (choice.routing == Routing::ecmp) whole = std::make_shared<HashedNetwork>(std::move(whole), choice.seed);
     Topology topology = build_topology(
         info_.name, nodes, blocks_->node, blocks_->classes,

@@ -82,11 +82,13 @@ struct HostInfo {
 };
 
 struct MachineInfo {
-    std::string name;         // "frontier"
-    std::string title;        // "OLCF Frontier: HPE Cray EX235a, ..."
-    std::string device;       // name of a file in models/devices
-    std::uint32_t nodes = 1;  // of the whole machine
-    std::uint32_t accelerators_per_node = 1;
+    std::string name;                         // "frontier"
+    std::string title;                        // "OLCF Frontier: HPE Cray EX235a, ..."
+    std::string device;                       // name of a file in models/devices
+    std::uint32_t nodes = 1;                  // of the whole machine
+    std::uint32_t most_nodes = 1;             // that jobs may ask for: more than `nodes` where the network grows
+    std::uint32_t accelerators_per_node = 1;  // that jobs take
+    std::uint32_t whole_node = 1;             // accelerators, with those that are left idle
     std::uint32_t accelerators_per_package = 1;
     std::uint32_t nics_per_node = 1;
     BytesPerSecond nic;                         // achievable, of one NIC, in one direction
@@ -101,6 +103,8 @@ struct MachineInfo {
     std::optional<NodeNames> node_names;  // absent: nodes are known by their numbers only
 
     const Library& library() const { return libraries.front(); }
+    // What it means that a job takes so many nodes, where these are more than the machine has; else empty.
+    std::string growth(std::uint32_t asked) const;
     void prefer(std::string_view library);                        // makes it the default; nothing for an unknown name
     const Library* find_library(std::string_view library) const;  // null if the machine file has none of that name
 };
@@ -118,14 +122,18 @@ class Machine {
     const MachineInfo& info() const { return info_; }
     // Whether both come from one reading of one file, so that they build the same topologies.
     bool is_copy_of(const Machine& other) const { return blocks_ == other.blocks_; }
-    // The topology that a job of `nodes` nodes finds. Throws RangeError: 0 nodes or more than the machine has, a
+    // As built for jobs of `nodes` nodes that take the first `accelerators` of each: with as many nodes as it has or,
+    // if these are more and its network grows, as many. Asked again it is a copy of what it was. Throws RangeError with
+    // what it has.
+    Machine sized(std::uint32_t nodes, std::uint32_t accelerators) const;
+    // The topology that a job of `nodes` nodes finds. Throws RangeError: 0 nodes or more than most_nodes, a
     // placement of another length, with a node twice or none of the machine, a background class that is unknown, or a
     // share of it that is not from 0 to below 1, and for link faults as add_link_faults() does.
     Topology topology(std::uint32_t nodes, const Fabric& fabric = {}) const;
 
   private:
-    explicit Machine(MachineInfo info) : info_(std::move(info)) {}
     struct Blocks;
+    Machine(MachineInfo info, std::shared_ptr<const Blocks> blocks);
     MachineInfo info_;
     std::shared_ptr<const Blocks> blocks_;  // immutable description of the node block and the network block
 };

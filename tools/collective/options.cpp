@@ -154,9 +154,10 @@ std::uint32_t ranks_per_node_option(const po::variables_map& arguments, const Ma
 
 SetLayout layout_of(std::uint32_t ranks, std::uint32_t ranks_per_node, const MachineInfo& machine) {
     const SetLayout layout{.ranks = ranks, .ranks_per_node = ranks_per_node};
-    if (layout.nodes() <= machine.nodes) return layout;
+    if (layout.nodes() <= machine.most_nodes) return layout;
     throw po::error(fmt::format("--ranks: {} has {} nodes, which hold {} ranks at {} per node, not {}", machine.name,
-                                machine.nodes, std::uint64_t{machine.nodes} * ranks_per_node, ranks_per_node, ranks));
+                                machine.most_nodes, std::uint64_t{machine.most_nodes} * ranks_per_node, ranks_per_node,
+                                ranks));
 }
 
 MeasurementHints measurement_hints(const po::variables_map& arguments) {
@@ -209,6 +210,7 @@ CollectiveRequest collective_request(const po::variables_map& arguments) {
     CollectiveRequest request{.machine = Machine::load(option_text(arguments, "machine")), .op = op};
     request.library = &library_named(request.machine.info(), option_text(arguments, "library"));
     request.layout = read_layout(arguments, request.machine.info());
+    print_growth(request.machine.info(), request.layout.nodes());
     request.fabric = fabric_option(arguments, request.machine.info(), request.layout.nodes());
     request.preference = {.algorithm = option_text(arguments, "algorithm"),
                           .protocol = option_text(arguments, "protocol")};

@@ -39,7 +39,7 @@ double factor_asked(double factor) {
     throw po::error(fmt::format("--within: expected a factor above 1, got {}", factor));
 }
 
-Exit calibrate_library(const po::variables_map& arguments) {
+Answer calibrate_library(const po::variables_map& arguments) {
     if (arguments.count("table") == 0) throw po::required_option("table");
     if (arguments.count("set") > 0) throw po::error("--set: validation sets fit a --device");
     const std::string machine_name = option_text(arguments, "machine");
@@ -55,25 +55,22 @@ Exit calibrate_library(const po::variables_map& arguments) {
                                .blocking = calls_option(arguments) == Calls::blocking ? library.blocking : Seconds{}};
     for (const CalibrationRow& row : rows.rows) check_preference(library, row.measured.op, task.preference);
     const Calibration calibration = calibrate(machine, library, task);
-    fmt::print("{}",
-               given(arguments, "json") ? calibration_json(calibration, rows) : calibration_text(calibration, rows));
     fmt::print(stderr, "{}", calibration_warnings(calibration, rows));
     if (arguments.count("out") > 0) {
         write_file_atomically(option_text(arguments, "out"),
                               machine_with(machine_name, calibration, provenance(calibration, rows)));
     }
-    return Exit::ok;
+    return {given(arguments, "json") ? calibration_json(calibration, rows) : calibration_text(calibration, rows)};
 }
 
-Exit run_calibrate(const po::variables_map& arguments) {
+Answer answer_calibrate(const po::variables_map& arguments) {
     const bool is_device = arguments.count("device") > 0 || arguments.count("job") > 0;
     if (is_device == (arguments.count("machine") > 0)) {
         throw po::error("name what to calibrate: either --machine, or --device, or --job of recorded steps");
     }
     if (!is_device) return calibrate_library(arguments);
     const DeviceFit fit = calibrate_device(arguments);
-    fmt::print("{}", given(arguments, "json") ? device_calibration_json(fit) : device_calibration_text(fit));
-    return Exit::ok;
+    return {given(arguments, "json") ? device_calibration_json(fit) : device_calibration_text(fit)};
 }
 
 }  // namespace
@@ -81,8 +78,8 @@ Exit run_calibrate(const po::variables_map& arguments) {
 extern const Command calibrate{
     .name = "calibrate",
     .summary = "fit a library's or a device's constants to measurements",
-    .run = run_calibrate,
     .group = CommandGroup::exchange,
+    .answer = answer_calibrate,
 };
 
 }  // namespace weft::commands

@@ -107,7 +107,7 @@ TrafficListener write_to(std::optional<LinkFile>& file, const std::string& path)
     };
 }
 
-Exit run_collective(const po::variables_map& arguments) {
+Answer answer_collective(const po::variables_map& arguments) {
     check_options(arguments);
     CollectiveRequest request = collective_request(arguments);
     std::vector<CollectiveMeasurement> measured;
@@ -117,12 +117,11 @@ Exit run_collective(const po::variables_map& arguments) {
     const std::vector<CollectiveRow> rows = predict(request, links.empty() ? TrafficListener{} : write_to(file, links));
     if (file) file->commit();
     const auto comparison = measured.empty() ? std::nullopt : std::optional(compare(measured, rows));
-    fmt::print("{}", report_of(arguments, request, rows, comparison));
     if (arguments.count("plot") > 0) {
         write_file_atomically(arguments["plot"].as<std::string>(),
                               chart_svg(collective_chart(request, rows, comparison)));
     }
-    return Exit::ok;
+    return {report_of(arguments, request, rows, comparison)};
 }
 
 }  // namespace
@@ -130,8 +129,8 @@ Exit run_collective(const po::variables_map& arguments) {
 extern const Command collective{
     .name = "collective",
     .summary = "time of a collective, as nccl-tests or the OSU benchmarks print it",
-    .run = run_collective,
     .group = CommandGroup::inspect,
+    .answer = answer_collective,
 };
 
 }  // namespace weft::commands

@@ -58,17 +58,14 @@ void export_step(const ExportFormat& format, const po::variables_map& arguments)
     fmt::print(stderr, "{} files of {} ranks in {}\n", files, ranks.size(), folder.string());
 }
 
-Exit run_export(const po::variables_map& arguments) {
+Answer answer_export(const po::variables_map& arguments) {
     const ExportFormat& format = find_export(arguments["format"].as<std::string>());
-    if (format.step != nullptr) return export_step(format, arguments), Exit::ok;
+    if (format.step != nullptr) return export_step(format, arguments), Answer{};
     if (arguments.count("ranks")) throw po::error("--ranks is of formats that show a simulated step");
-    const std::string text = exported(format, arguments);
-    if (arguments.count("out")) {
-        write_file_atomically(arguments["out"].as<std::string>(), text);
-    } else {
-        fmt::print("{}", text);
-    }
-    return Exit::ok;
+    std::string text = exported(format, arguments);
+    if (!arguments.count("out")) return {std::move(text)};
+    write_file_atomically(arguments["out"].as<std::string>(), text);
+    return {};
 }
 
 }  // namespace
@@ -76,8 +73,8 @@ Exit run_export(const po::variables_map& arguments) {
 extern const Command export_{
     .name = "export",
     .summary = "write what launches a job, describes a machine, or shows a simulated step, elsewhere",
-    .run = run_export,
     .group = CommandGroup::exchange,
+    .answer = answer_export,
 };
 
 }  // namespace weft::commands

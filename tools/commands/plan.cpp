@@ -2,16 +2,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 
+#include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
+#include "sim/io/shipped.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
+#include "tools/output/machines_text.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/layout_search.hpp"
+#include "tools/plan/machine_choice.hpp"
+#include "tools/plan/proposals.hpp"
 #include "tools/plan/request.hpp"
 #include "workloads/exports/export.hpp"
 
@@ -29,15 +34,61 @@ PlanRequest request_of(const po::variables_map& arguments) {
     return request;
 }
 
-PlanResult search(const PlanSpace& space, const po::variables_map& arguments) {
+SearchOptions options_of(const po::variables_map& arguments, ProgressBar& bar) {
     const std::optional<unsigned> asked = count_option(arguments, {"simulate"});
-    SearchOptions options{.simulations = asked.value_or(usual_simulations),
-                          .most_simulations = asked.value_or(most_usual_simulations),
-                          .searched = given(arguments, "modelled") ? Searched::modelled : Searched::runnable,
-                          .threads = count_option(arguments, jobs_option).value_or(all_threads())};
+    return {.simulations = asked.value_or(usual_simulations),
+            .most_simulations = asked.value_or(most_usual_simulations),
+            .searched = given(arguments, "modelled") ? Searched::modelled : Searched::runnable,
+            .threads = count_option(arguments, jobs_option).value_or(all_threads()),
+            .progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); }};
+}
+
+PlanResult search(const PlanRequest& request, const po::variables_map& arguments) {
     ProgressBar bar;
-    options.progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); };
-    return search_layouts(space.space, space.base_assignments, options);
+    return find_layouts(request, options_of(arguments, bar));
+}
+
+// --tokens and --price.
+std::optional<RunQuestion> run_question(const po::variables_map& arguments, std::size_t machines) {
+    const std::optional<double> tokens = decimal_option(arguments, "tokens", "15T");
+    const std::string prices = option_text(arguments, "price");
+    if (!tokens && !prices.empty()) throw po::error("--price is of a run; give its --tokens");
+    if (!tokens) return std::nullopt;
+    RunQuestion question{.tokens = *tokens, .prices = {}};
+    if (prices.empty()) return question;
+    for (const std::string_view text : parts_of(prices, ',')) {
+        const auto price = parse_as<double>(text);
+        if (!price || !(*price > 0))
+            throw po::error(fmt::format("--price: expected prices such as 2.5,6, got \"{}\"", prices));
+        question.prices.push_back(*price);
+    }
+    if (question.prices.size() == machines) return question;
+    if (question.prices.size() > 1) {
+        throw po::error(fmt::format("--price: {} prices for {} machines", question.prices.size(), machines));
+    }
+    question.prices.resize(machines, question.prices.front());
+    return question;
+}
+
+// --machines.
+Exit plan_machines(const po::variables_map& arguments) {
+    for (const char* const option : {"report", "out", "write-job", "launch", "machine"}) {
+        if (arguments.count(option))
+            throw po::error(fmt::format("--{} is of one machine, --machines of several", option));
+    }
+    std::vector<std::string> machines;
+    const std::string all = option_text(arguments, "machines");
+    for (const std::string_view said : parts_of(all, ',')) {
+        const std::string name = meant(embedded::machines(), "machine", trimmed(said), {});
+        machines.push_back(is_path(name) ? std::filesystem::absolute(name).string() : name);
+    }
+    const std::optional<RunQuestion> question = run_question(arguments, machines.size());
+    ProgressBar bar;
+    const std::vector<MachineAnswer> answers =
+        ask_machines(request_of(arguments), machines, options_of(arguments, bar), question);
+    fmt::print("{}", given(arguments, "json") ? machines_json(answers) : machines_text(answers));
+    const bool any = std::ranges::any_of(answers, &MachineAnswer::has_layout);
+    return any ? Exit::ok : Exit::does_not_fit;
 }
 
 void write_files(const PlanRequest& request, const PlanResult& result, const po::variables_map& arguments,
@@ -121,13 +172,14 @@ Exit verdict(const PlanResult& result) {
 Exit run_plan(const po::variables_map& arguments) {
     const unsigned top = *count_option(arguments, {"top"});
     try {
+        if (arguments.count("machines")) return plan_machines(arguments);
         output_option(arguments, "report", {".html"});  // refuses other names before anything runs
         if (arguments.count("out")) result_format(arguments["out"].as<std::string>());
         const ExportFormat* const launch = launch_format(arguments);
         PlanRequest request = request_of(arguments);
         if (launch != nullptr) leave_out_unsayable(request, *launch);
         print_job_notes(arguments);
-        const PlanResult result = search(read_space(request), arguments);
+        const PlanResult result = search(request, arguments);
         fmt::print(launch == nullptr ? stdout : stderr, "{}",
                    given(arguments, "json") ? plan_json(result, job_record(arguments), top) : plan_text(result, top));
         write_files(request, result, arguments, launch);

@@ -22,7 +22,7 @@ std::string command(const po::variables_map& arguments) {
     return typed;
 }
 
-Exit run_replay(const po::variables_map& arguments) {
+Answer answer_replay(const po::variables_map& arguments) {
     const std::string page = output_option(arguments, "report", {".html"});
     const std::string trace = output_option(arguments, "trace", {".json", ".json.gz"});
     const ReplayedTraces done = replay_traces(arguments);
@@ -31,9 +31,8 @@ Exit run_replay(const po::variables_map& arguments) {
         write_file_atomically(page, replay_page({done.program, done.meetings, done.costs, done.run}, done.summary,
                                                 done.setting, command(arguments)));
     }
-    fmt::print("{}", given(arguments, "json") ? replay_json(done.summary, done.setting, done.wall)
-                                              : replay_text(done.summary, done.setting));
-    return Exit::ok;
+    return {given(arguments, "json") ? replay_json(done.summary, done.setting, done.wall)
+                                     : replay_text(done.summary, done.setting)};
 }
 
 }  // namespace
@@ -41,8 +40,8 @@ Exit run_replay(const po::variables_map& arguments) {
 extern const Command replay{
     .name = "replay",
     .summary = "run a recorded program, traces of Kineto or Chakra or a GOAL schedule, on a machine",
-    .run = run_replay,
     .group = CommandGroup::run,
+    .answer = answer_replay,
 };
 
 }  // namespace weft::commands

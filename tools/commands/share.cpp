@@ -155,7 +155,7 @@ std::string sharing_json(const Sharing& sharing, std::uint32_t links, Seconds wa
     return json_text(json);
 }
 
-Exit run_share(const po::variables_map& arguments) {
+Answer answer_share(const po::variables_map& arguments) {
     const auto start = std::chrono::steady_clock::now();
     const std::string trace = output_option(arguments, "trace", {".json", ".json.gz"});
     const std::uint32_t links = *count_option(arguments, {.name = "links", .least = 0});
@@ -171,8 +171,7 @@ Exit run_share(const po::variables_map& arguments) {
         if (!warning.empty()) fmt::print(stderr, "{}\n", warning);
     }
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-    fmt::print("{}", given(arguments, "json") ? sharing_json(sharing, links, wall) : sharing_text(sharing, links));
-    return Exit::ok;
+    return {given(arguments, "json") ? sharing_json(sharing, links, wall) : sharing_text(sharing, links)};
 }
 
 }  // namespace
@@ -180,8 +179,8 @@ Exit run_share(const po::variables_map& arguments) {
 extern const Command share{
     .name = "share",
     .summary = "jobs that share a machine: how much slower each gets, and where they meet",
-    .run = run_share,
     .group = CommandGroup::run,
+    .answer = answer_share,
 };
 
 }  // namespace weft::commands

@@ -23,6 +23,7 @@
 #include "tools/output/validation_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
+#include "tools/plan/best_layout.hpp"
 #include "tools/refusals.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/report/report.hpp"
@@ -200,11 +201,12 @@ Exit simulate_once(const po::variables_map& arguments) {
 }
 
 Exit run_simulate(const po::variables_map& arguments) {
+    const po::variables_map complete = with_best_layout(arguments);
     try {
-        return simulate_once(arguments);
+        return simulate_once(complete);
     } catch (const TooLarge& refused) {
         fmt::print(stderr, "error: {}\n{}", refused.what(),
-                   what_would_fit(arguments, folding_option(arguments), refused));
+                   what_would_fit(complete, folding_option(complete), refused));
         return Exit::bad_input;
     }
 }

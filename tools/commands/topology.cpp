@@ -40,7 +40,7 @@ Exit run_topology(const po::variables_map& arguments) {
     MachineInfo info = machine.info();
     const std::uint32_t nodes = nodes_asked(arguments, info);
     // Too many nodes are reported by topology().
-    const Fabric fabric = nodes <= info.nodes ? fabric_option(arguments, info, nodes) : Fabric{};
+    const Fabric fabric = nodes <= info.most_nodes ? fabric_option(arguments, info, nodes) : Fabric{};
     const Topology topology = machine.topology(nodes, fabric);
     // Nodes that follow one another in a placed job need not be neighbours.
     if (!fabric.placement.empty()) info.neighbourhoods.clear();

@@ -125,16 +125,13 @@ std::string traffic_json(const TrafficRequest& request, const TrafficFacts& fact
     return json_text(json);
 }
 
-Exit run_traffic_command(const po::variables_map& arguments) {
+Answer answer_traffic(const po::variables_map& arguments) {
     const bool json = given(arguments, "json"), csv = given(arguments, "csv");
     if (json && csv) throw po::error("--json and --csv: only one of them");
     const std::uint32_t top = *count_option(arguments, {"top"});
     const TrafficRequest request = traffic_request(arguments);
     const TrafficFacts facts = traffic_facts(request, top);
-    fmt::print("{}", json  ? traffic_json(request, facts)
-                     : csv ? traffic_csv(request, facts)
-                           : traffic_text(request, facts));
-    return Exit::ok;
+    return {json ? traffic_json(request, facts) : csv ? traffic_csv(request, facts) : traffic_text(request, facts)};
 }
 
 }  // namespace
@@ -142,8 +139,8 @@ Exit run_traffic_command(const po::variables_map& arguments) {
 extern const Command traffic{
     .name = "traffic",
     .summary = "time and rates of messages between ranks: permutations, incast, a matrix",
-    .run = run_traffic_command,
     .group = CommandGroup::inspect,
+    .answer = answer_traffic,
 };
 
 }  // namespace weft::commands

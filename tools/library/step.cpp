@@ -7,12 +7,8 @@
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
-#include "tools/calibrate/rows.hpp"
-#include "tools/collective/options.hpp"
 #include "tools/digest.hpp"
 #include "tools/library/internal.hpp"
-#include "tools/output/calibration_text.hpp"
-#include "tools/output/collective_text.hpp"
 #include "tools/output/job_json.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/report_json.hpp"
@@ -20,7 +16,6 @@
 #include "tools/output/step_comparison_text.hpp"
 #include "tools/output/step_trace.hpp"
 #include "tools/page/pages.hpp"
-#include "tools/replay/replayed.hpp"
 #include "tools/version.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/formats/job_file.hpp"
@@ -131,31 +126,18 @@ std::vector<Mistake> mistakes_of(const ConfigError& error) {
     return mistakes;
 }
 
-namespace {
-
-po::variables_map parsed(std::string_view command, const std::vector<std::string>& arguments) {
-    std::vector<const char*> words;
-    for (const std::string& argument : arguments) words.push_back(argument.c_str());
-    return parse_arguments(find_command(command), words);
-}
-
-}  // namespace
-
-std::string collective_json(const std::vector<std::string>& arguments) {
+std::string command_text(std::string_view command, const std::vector<std::string>& arguments) {
     return told([&] {
-        const CollectiveRequest request = collective_request(parsed("collective", arguments));
-        return weft::collective_json(request, predict(request), std::nullopt);
-    });
-}
-
-std::string calibrate_json(const std::vector<std::string>& arguments) {
-    return told([&] { return device_calibration_json(calibrate_device(parsed("calibrate", arguments))); });
-}
-
-std::string replay_json(const std::vector<std::string>& arguments) {
-    return told([&] {
-        const ReplayedTraces done = replay_traces(parsed("replay", arguments));
-        return weft::replay_json(done.summary, done.setting, done.wall);
+        const Command& known = find_command(command);
+        if (known.answer == nullptr) throw std::invalid_argument(fmt::format("weft {} is of the shell", command));
+        std::vector<const char*> words;
+        for (const std::string& argument : arguments) words.push_back(argument.c_str());
+        Answer answer = known.answer(parse_arguments(known, words));
+        for (const ExitMeaning& each : exit_meanings()) {
+            if (answer.exit == each.code && answer.exit != Exit::ok)
+                throw std::invalid_argument(fmt::format("weft {}: {}", command, each.meaning));
+        }
+        return std::move(answer.text);
     });
 }
 

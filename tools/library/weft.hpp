@@ -133,14 +133,9 @@ class WarmJob {
     std::shared_ptr<const State> state_;
 };
 
-// What `weft collective` prints for these arguments: {"all_reduce", "--machine", "frontier", "--ranks", "64"}.
-std::string collective_json(const std::vector<std::string>& arguments);
-
-// What `weft calibrate` prints of a device: {"trace.json.gz", "--job", "job.json", "--out", "mine.json"}.
-std::string calibrate_json(const std::vector<std::string>& arguments);
-
-// What `weft replay` prints: {"trace/rank.0.et", "trace/rank.1.et", "--machine", "frontier"}.
-std::string replay_json(const std::vector<std::string>& arguments);
+// What `weft COMMAND` prints: of run, collective, traffic, share, replay, calibrate, export. With
+// {"all_reduce", "--machine", "frontier", "--ranks", "64", "--json"} for "collective", JSON. Throws InputError.
+std::string command_text(std::string_view command, const std::vector<std::string>& arguments);
 
 // What `weft import` makes of files of other tools that belong together.
 std::string import_json(const std::vector<std::string>& files, const Overrides& overrides = {});

@@ -8,6 +8,7 @@
 
 #include "sim/base/enumerators.hpp"
 #include "tools/version.hpp"
+#include "workloads/job/job_size.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
@@ -193,6 +194,7 @@ Json job_json(const Job& job, const MachineInfo& machine, const JobRecord& recor
                                   "context_method", "overlap_gradients", "dropout", "cuda_graphs", "compile", "step"}) {
         add(key);
     }
+    if (const std::vector<std::string> remarks = remarks_on(job); !remarks.empty()) json["remarks"] = remarks;
     json.update({{"overrides", record.overrides}, {"weft_version", version}, {"input_digest", record.digest}});
     if (const ExpertOverlap overlap = expert_overlap(job); overlap != ExpertOverlap::none) {
         Job settled = job;

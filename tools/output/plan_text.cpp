@@ -193,6 +193,7 @@ std::string nothing_possible(const PlanResult& result) {
     std::string text = fmt::format("\nno candidate is possible; nearest to it comes {}, but for\n",
                                    fmt::join(result.assignments(*nearest), " "));
     for (const JobError& error : errors) text += fmt::format("  {}: {}\n", error.key, error.message);
+    if (!result.proposals.empty()) text += fmt::format("would do: {}\n", fmt::join(result.proposals, ", or "));
     return text;
 }
 
@@ -212,10 +213,12 @@ std::string nothing_fits(const PlanResult& result) {
 std::string plan_heading(const PlanResult& result) {
     const Study& base = result.space.bases().front();
     const MachineInfo& machine = base.machine.info();
-    const std::uint32_t accelerators = base.job.nodes * machine.accelerators_per_node;
-    return fmt::format("{} on {}: {} ranks on {} nodes, {}, {} sequences of {} tokens", model_text(base.job.model),
-                       machine.name, accelerators, base.job.nodes, base.job.framework->name, base.job.batch.global,
-                       base.job.batch.sequence);
+    std::string text =
+        fmt::format("{} on {}: {} ranks on {} nodes, {}, {} sequences of {} tokens", model_text(base.job.model),
+                    machine.name, result.space.accelerators(), base.job.nodes, base.job.framework->name,
+                    base.job.batch.global, base.job.batch.sequence);
+    for (const std::string& remark : base.job.assumed) text += "\nnote: " + remark;
+    return text;
 }
 
 std::string plan_text(const PlanResult& result, std::size_t top) {

@@ -241,7 +241,8 @@ std::string to_text(const RouteFacts& route) {
 
 std::string to_text(const MachineInfo& machine, const TopologyFacts& facts) {
     TextTable figures({"<", "<"});
-    figures.add({"nodes", fmt::format("{} of {}", facts.nodes, machine.nodes)});
+    figures.add({"nodes", fmt::format("{} {} {}", facts.nodes,
+                                      facts.nodes > machine.nodes ? "more than the described" : "of", machine.nodes)});
     figures.add({"accelerators", fmt::format("{} ({}; {} per node)", facts.accelerators, machine.device,
                                              machine.accelerators_per_node)});
     figures.add({"NICs", fmt::format("{} ({} per node)", facts.nics, machine.nics_per_node)});

@@ -90,6 +90,7 @@ class SimulationBody {
             html.add("<p>Modelled, cannot be run: {}</p>",
                      xml_escaped(fmt::format("{}", fmt::join(report_.lacking, "; "))));
         }
+        for (const std::string& remark : report_.remarks) html.add("<p>Note: {}.</p>", xml_escaped(remark));
         return html.take();
     }
 

@@ -195,14 +195,9 @@ PYBIND11_MODULE(_weft, module) {
 
     add_step(module);
     add_job(module);
-    module.def("collective", [](std::vector<std::string> arguments) {
-        return run([arguments = std::move(arguments)] { return lib::collective_json(arguments); });
-    });
-    module.def("calibrate", [](std::vector<std::string> arguments) {
-        return run([arguments = std::move(arguments)] { return lib::calibrate_json(arguments); });
-    });
-    module.def("replay", [](std::vector<std::string> arguments) {
-        return run([arguments = std::move(arguments)] { return lib::replay_json(arguments); });
+    module.def("command", [](std::string name, std::vector<std::string> arguments) {
+        return run(
+            [name = std::move(name), arguments = std::move(arguments)] { return lib::command_text(name, arguments); });
     });
     module.def("import_files", &lib::import_json, py::call_guard<py::gil_scoped_release>());
     module.def("model", &lib::model_json, py::call_guard<py::gil_scoped_release>());

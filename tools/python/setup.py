@@ -14,8 +14,20 @@ here = pathlib.Path(__file__).resolve().parent
 root = pathlib.Path(os.environ.get("WEFT_SOURCE", here.parent.parent))
 
 
+def missing():
+    """Debian's packages that building needs and that are not there, by tools/packages.sh; elsewhere nobody knows."""
+    if not shutil.which("dpkg-query") or os.environ.get("CMAKE_PREFIX_PATH"):
+        return []
+    asked = 'source "$0" && missing_packages "${program_packages[@]}" pybind11-dev python3-dev'
+    script = root / "tools" / "packages.sh"
+    return subprocess.run(["bash", "-c", asked, script], capture_output=True, text=True).stdout.split()
+
+
 class CMakeBuild(build_ext):
     def build_extension(self, extension):
+        if lacking := missing():
+            raise SystemExit(f"weft needs {', '.join(lacking)}: apt install {' '.join(lacking)}")
+        print("weft is built from its C++ sources: some ten minutes on two cores, pip --verbose shows how far it is")
         folder = root / "build" / "python-{}.{}".format(*sys.version_info)
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
         configure = ["cmake", "-S", root, "-B", folder, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DWEFT_PYTHON=ON"]

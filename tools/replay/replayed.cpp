@@ -41,9 +41,9 @@ ReplayedTraces replay_traces(const po::variables_map& arguments) {
     done.program = read_recorded(option_texts(arguments, "traces"));
     const auto ranks = static_cast<std::uint32_t>(done.program.ranks.size());
     setting.nodes = (ranks - 1) / info.accelerators_per_node + 1;
-    if (setting.nodes > info.nodes) {
-        refuse_file(name, fmt::format("the traces have {} ranks; its {} nodes hold {}", ranks, info.nodes,
-                                      std::uint64_t{info.nodes} * info.accelerators_per_node));
+    if (setting.nodes > info.most_nodes) {
+        refuse_file(name, fmt::format("the traces have {} ranks; its {} nodes hold {}", ranks, info.most_nodes,
+                                      std::uint64_t{info.most_nodes} * info.accelerators_per_node));
     }
     set_computation(done.program, setting.compute);
     const Topology topology = done.machine->topology(setting.nodes, fabric_option(arguments, info, setting.nodes));

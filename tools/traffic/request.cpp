@@ -22,8 +22,8 @@ std::optional<std::uint32_t> ranks_option(const po::variables_map& arguments, st
     const std::optional<std::uint32_t> nodes = count_option(arguments, {"nodes"});
     if (ranks && nodes) throw po::error("--ranks and --nodes: only one of them");
     if (!nodes) return ranks;
-    if (*nodes <= machine.nodes) return *nodes * ranks_per_node;
-    throw po::error(fmt::format("--nodes: {} has {} nodes, not {}", machine.name, machine.nodes, *nodes));
+    if (*nodes <= machine.most_nodes) return *nodes * ranks_per_node;
+    throw po::error(fmt::format("--nodes: {} has {} nodes, not {}", machine.name, machine.most_nodes, *nodes));
 }
 
 // The one of PATTERN, --list and --matrix that is given.
@@ -105,11 +105,12 @@ TrafficRequest traffic_request(const po::variables_map& arguments) {
     const std::uint32_t ranks_per_node = ranks_per_node_option(arguments, machine);
     const std::optional<std::uint32_t> ranks = ranks_option(arguments, ranks_per_node, machine);
     if (ranks) layout_of(*ranks, ranks_per_node, machine);  // refuses too many before they are written out
-    RankMessages messages = read_messages(arguments, ranks, machine.nodes * ranks_per_node);
+    RankMessages messages = read_messages(arguments, ranks, machine.most_nodes * ranks_per_node);
     if (messages.messages.size() > most_rank_messages) refuse_so_many();
     request.pattern = option_text(arguments, source_of(arguments));
     request.layout = layout_of(messages.ranks, ranks_per_node, machine);
     request.messages = std::move(messages.messages);
+    print_growth(machine, request.layout.nodes());
     request.fabric = fabric_option(arguments, machine, request.layout.nodes());
     return request;
 }

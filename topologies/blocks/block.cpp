@@ -29,12 +29,19 @@ void read_nics(Field& block, const LinkClasses& classes, NodePlan& plan) {
 }
 
 void NodePlan::leave_idle(std::uint32_t used) {
+    const NodePlan whole = *this;
     accelerators = used;
-    if (links.empty()) return;  // a node without NICs, or with mistaken ones
-    const LinkClassId link_class = links.front().link_class;
     std::erase_if(nics, [&](std::uint32_t accelerator) { return accelerator >= used; });
-    links.clear();
-    for (std::uint32_t nic = 0; nic < nics.size(); ++nic) connect(nics[nic], nic_vertex(nic), link_class);
+    constexpr std::uint32_t idle = 0xffffffff;
+    std::vector<std::uint32_t> numbers(whole.vertices(), idle);
+    for (std::uint32_t i = 0; i < used; ++i) numbers[i] = i;
+    for (std::uint32_t nic = 0, next = 0; nic < whole.nics.size(); ++nic) {
+        if (whole.nics[nic] < used) numbers[whole.nic_vertex(nic)] = nic_vertex(next++);
+    }
+    for (std::uint32_t i = 0; i < switches; ++i) numbers[whole.switch_vertex(i)] = switch_vertex(i);
+    std::erase_if(links,
+                  [&](const BlockLink& link) { return numbers[link.tail] == idle || numbers[link.head] == idle; });
+    for (BlockLink& link : links) link = {numbers[link.tail], numbers[link.head], link.link_class};
 }
 
 void read_packages(Field& block, NodePlan& plan) {

@@ -77,7 +77,10 @@ struct NodePlan {
         if (vertex < accelerators) return NodeKind::accelerator;
         return vertex < switch_vertex(0) ? NodeKind::nic : NodeKind::node_switch;
     }
-    // Keeps the first `used` accelerators, and the NICs that are attached to them. Before any but NICs are connected.
+    std::uint32_t uses = 0;  // of the accelerators, the first ones; the others and their NICs are left idle. 0: all
+
+    // Keeps the first `used` accelerators and the NICs that are attached to them, which are numbered anew. Packages
+    // must stay whole.
     void leave_idle(std::uint32_t used);
     void connect(std::uint32_t a, std::uint32_t b, LinkClassId link_class) {
         links.push_back({a, b, link_class});
@@ -126,6 +129,9 @@ class Network {
     // The part of this network that traffic among the first `nodes` nodes can touch, detours included. It routes them
     // as the whole does.
     virtual std::unique_ptr<const Network> first(std::uint32_t nodes) const = 0;
+    // The network of the same kind that stands above more nodes, where its file says that it grows; else nothing.
+    virtual std::unique_ptr<const Network> grown(std::uint32_t /*nodes*/) const { return nullptr; }
+    virtual std::uint32_t most_nodes() const { return 0; }  // that it grows to; 0: it does not
     virtual std::uint32_t switches() const = 0;
     virtual std::vector<LinkRun> links() const = 0;  // between switches, by number
     virtual SwitchPair ends(LinkId link) const = 0;

@@ -33,7 +33,7 @@ NodePlan read_crossbar(Field block, const LinkClasses& classes) {
     read_packages(block, plan);
     const LinkClassId link_class = classes.read(block, "link");
     read_nics(block, classes, plan);
-    if (uses < all && uses % plan.accelerators_per_package == 0) plan.leave_idle(uses);
+    if (uses < all && uses % plan.accelerators_per_package == 0) plan.uses = uses;
     for (std::uint32_t i = 0; i < plan.accelerators; ++i) plan.connect(i, plan.switch_vertex(0), link_class);
     block.done();
     return plan;

@@ -17,6 +17,9 @@
 //
 //     "oversubscription": 2, "link": "infiniband.leaf_spine"  // in place of "levels"
 //
+// With "grows": true a job may ask for more nodes than the levels join: the leaves stay as they are, levels above them
+// are then made by that rule, for as many cables up.
+//
 // Beside levels, "oversubscription" takes cables from the leaves until it is so. "levels": [] is one switch for all
 // nodes, or with rails one for each: a rail-only network, whose messages change rails inside nodes (PXN). Rails with
 // levels that join those of one rail only are planes of a network.
@@ -53,22 +56,8 @@ std::uint32_t cables_up(Field& block, const TreeShape& shape) {
     return static_cast<std::uint32_t>(whole);
 }
 
-// `cables` up to as few parents as have ports for them, of `most` ports for each of these cables.
-TreeLevel level_of(std::uint32_t children, std::uint32_t cables, std::uint32_t most, LinkClassId link) {
-    std::uint32_t each = std::clamp(most, 1U, cables);
-    while (cables % each != 0) --each;
-    return {.children = children, .parents = cables / each, .cables = each, .link_class = link};
-}
-
 // Oversubscription: NICs on a leaf per cable up from it. `shape` has all but levels; `block` is the network's object.
-//
-// Levels above leaves of d NICs and u = d / oversubscription cables up, with switches of `radix` ports, for L leaves
-// that must be joined (with leaf order "rail" those of one rail, where PXN leaves messages on their rail):
-//   - L <= radix: one level of spines, each cabled to every leaf.
-//   - else two: below, spines with half their ports down, to radix / 2 leaves, and as many up; above, cores with all
-//     ports down, each cabled to a spine of every block of leaves.
-// Where switches have ports left for two or more cables to each neighbour, fewer switches with more cables are taken.
-// Mistakes are recorded at "oversubscription", "levels" are then one of no use.
+// Mistakes are recorded at "oversubscription", levels are then one of no use.
 std::vector<TreeLevel> derived_levels(Field& block, const TreeShape& shape, LinkClassId link, NetworkSize size) {
     const std::vector<TreeLevel> none(1, TreeLevel{});
     const std::uint32_t radix = block.count("radix"), up = cables_up(block, shape);
@@ -79,27 +68,13 @@ std::vector<TreeLevel> derived_levels(Field& block, const TreeShape& shape, Link
                                      down, up, radix));
         return none;
     }
-    const bool by_rail = shape.order == LeafOrder::rail;
-    const std::uint32_t units = divide_up(size.nodes, shape.nodes_per_leaf);
-    const std::uint64_t leaves = std::uint64_t{units} * shape.rails;
-    const std::uint64_t together = by_rail ? units : leaves;  // that one level of spines can join
-    if (together <= radix && (!by_rail || shape.rails == 1 || size.pxn == Pxn::on)) {
-        const auto children = static_cast<std::uint32_t>(together);
-        return {level_of(children, up, radix / children, link)};
-    }
-    const std::uint32_t half = radix / 2;
-    const auto below = static_cast<std::uint32_t>(std::min<std::uint64_t>(half, together));
-    const std::uint64_t blocks = (together + below - 1) / below * (by_rail ? shape.rails : 1);
-    if (blocks > radix) {
-        block.error(key,
-                    fmt::format("two levels of switches of {} ports join {} leaves with {} cables up, and {} nodes "
-                                "have {}",
-                                radix, std::uint64_t{half} * radix, up, size.nodes, leaves));
-        return none;
-    }
-    const auto children = static_cast<std::uint32_t>(blocks);
-    const TreeLevel spines = level_of(below, up, half / below, link);
-    return {spines, level_of(children, below * spines.cables, radix / children, link)};
+    const auto levels = derive_levels(shape, up, radix, link, link, size.nodes, size.pxn);
+    if (levels) return *levels;
+    block.error(key, fmt::format("two levels of switches of {} ports join {} leaves with {} cables up, and {} nodes "
+                                 "have {}",
+                                 radix, std::uint64_t{radix / 2} * radix, up, size.nodes,
+                                 std::uint64_t{divide_up(size.nodes, shape.nodes_per_leaf)} * shape.rails));
+    return none;
 }
 
 // Takes cables, and then spines, from the leaves of `levels` until the oversubscription is as given.
@@ -174,24 +149,26 @@ void check_size(Field& block, const TreeShape& shape, std::uint32_t nodes) {
     block.error(levels_key(block), fmt::format("these levels have {:.3g} links, more than {:.0f}", links, most_links));
 }
 
-// Nodes of one block whose messages keep to the rails that they leave by (PXN) need no switch above the spines of a
-// rail.
 void check_one_tree(Field& block, const TreeShape& shape, NetworkSize size) {
+    const std::uint64_t trees = separate_trees(shape, size.nodes, size.pxn);
+    if (trees == 1) return;
     const std::uint32_t units = divide_up(size.nodes, shape.nodes_per_leaf);
     const bool by_rail = shape.order == LeafOrder::rail && !shape.levels.empty();
-    const std::uint64_t per_block = by_rail ? std::min(units, shape.levels.front().children) : 1;
-    const std::uint64_t blocks = (units + per_block - 1) / per_block;
-    std::uint64_t trees = blocks * shape.rails;  // above what a block shares: its lowest spines, or a leaf
-    for (const TreeLevel& level : std::span(shape.levels).subspan(by_rail ? 1 : 0)) {
-        trees = (trees + level.children - 1) / level.children;
-    }
-    if (trees == 1 || (blocks == 1 && size.pxn == Pxn::on)) return;
+    const bool of_a_block = units <= (by_rail ? shape.levels.front().children : 1);
     block.error(levels_key(block),
                 fmt::format("{} nodes have {} leaf switches, which these levels join to {} separate trees{}",
                             size.nodes, std::uint64_t{units} * shape.rails, trees,
-                            blocks == 1 ? "; add a level above the rails, or let messages change rails "
-                                          "inside the node (\"pxn\": true of its \"nics\")"
-                                        : ""));
+                            of_a_block ? "; add a level above the rails, or let messages change rails "
+                                         "inside the node (\"pxn\": true of its \"nics\")"
+                                       : ""));
+}
+
+// "grows": true.
+std::optional<TreeGrowth> read_growth(Field& block, const TreeShape& shape, NetworkSize size) {
+    if (!block.flag("grows", false)) return std::nullopt;
+    if (shape.levels.empty()) block.error("grows", "there are no levels that could grow");
+    if (block.has_errors()) return std::nullopt;
+    return TreeGrowth{.shape = shape, .radix = block.count("radix"), .pxn = size.pxn};
 }
 
 std::unique_ptr<const Network> read_fat_tree(Field block, const LinkClasses& classes, NetworkSize size) {
@@ -206,11 +183,13 @@ std::unique_ptr<const Network> read_fat_tree(Field block, const LinkClasses& cla
     shape.order = block.enumerator("leaf_order", LeafOrder::unit);
     shape.port = classes.read(block, "port");
     shape.levels = read_levels(block, classes, shape, size);
+    std::optional<TreeGrowth> growth = read_growth(block, shape, size);
+    if (std::optional<TreeShape> larger = growth ? growth->for_nodes(size.nodes) : std::nullopt) shape = *larger;
     check_radix(block, shape);
     check_size(block, shape, size.nodes);
     check_one_tree(block, shape, size);
     block.done();
-    return make_fat_tree(std::move(shape), size.nodes);
+    return make_fat_tree(std::move(shape), size.nodes, std::move(growth));
 }
 
 }  // namespace

@@ -96,7 +96,8 @@ constexpr std::array<std::string_view, 4> level_names{"leaf", "spine", "core", "
 
 class FatTree final : public Network {
   public:
-    FatTree(TreeShape shape, std::uint32_t nodes) : shape_(std::move(shape)), nodes_(nodes) {
+    FatTree(TreeShape shape, std::uint32_t nodes, std::optional<TreeGrowth> growth = {})
+        : shape_(std::move(shape)), nodes_(nodes), growth_(std::move(growth)) {
         const std::uint32_t units = divide_up(nodes, shape_.nodes_per_leaf);
         if (shape_.order == LeafOrder::rail &&
             !shape_.levels.empty()) {  // leaves of one rail, and nothing else, share the lowest spines
@@ -126,6 +127,12 @@ class FatTree final : public Network {
     std::unique_ptr<const Network> first(std::uint32_t nodes) const override {
         return std::make_unique<FatTree>(shape_, nodes);
     }
+
+    std::unique_ptr<const Network> grown(std::uint32_t nodes) const override {
+        std::optional<TreeShape> shape = growth_ ? growth_->for_nodes(nodes) : std::nullopt;
+        return shape ? std::make_unique<FatTree>(*std::move(shape), nodes, growth_) : nullptr;
+    }
+    std::uint32_t most_nodes() const override { return growth_ ? growth_->most_nodes() : 0; }
 
     std::uint32_t switches() const override { return switches_; }
     LinkClassId port_class() const override { return shape_.port; }
@@ -300,6 +307,7 @@ class FatTree final : public Network {
 
     TreeShape shape_;
     std::uint32_t nodes_;
+    std::optional<TreeGrowth> growth_;
     std::vector<Tier> tiers_;
     std::vector<TreeLinks> tree_links_;  // above each tier
     std::uint32_t switches_ = 0;
@@ -307,8 +315,8 @@ class FatTree final : public Network {
 
 }  // namespace
 
-std::unique_ptr<const Network> make_fat_tree(TreeShape shape, std::uint32_t nodes) {
-    return std::make_unique<FatTree>(std::move(shape), nodes);
+std::unique_ptr<const Network> make_fat_tree(TreeShape shape, std::uint32_t nodes, std::optional<TreeGrowth> growth) {
+    return std::make_unique<FatTree>(std::move(shape), nodes, std::move(growth));
 }
 
 }  // namespace weft::blocks

@@ -63,6 +63,7 @@ FormatOptions completed(const FormatOptions& said, std::span<const SourceFile> f
     FormatOptions options = format_options(own);
     if (!said.machine.empty()) options.machine = said.machine;
     if (said.nodes > 0) options.nodes = said.nodes;
+    if (said.gpus > 0) options.gpus = said.gpus;
     if (!said.model.empty()) options.model = said.model;
     if (said.vocabulary > 0) options.vocabulary = said.vocabulary;
     options.like = said.like;
@@ -134,6 +135,7 @@ void put_options(Import& import, const FormatOptions& options) {
                        in_file("--machine"));
         }
         if (options.nodes > 0) object.set("nodes", options.nodes, in_file("--nodes"));
+        if (options.gpus > 0) object.set("gpus", options.gpus, in_file("--gpus"));
         if (!options.model.empty()) put_model(import, options, in_file("--model"));
     }
     for (const std::string& assignment : options.overrides) assign(object, assignment);

@@ -30,6 +30,7 @@ struct SourceFile {
 struct FormatOptions {
     std::string machine{};
     std::uint32_t nodes = 0;
+    std::uint32_t gpus = 0;  // accelerators, in place of nodes
     std::string model{};
     std::uint32_t vocabulary = 0;          // of the tokenizer, which training configurations name and do not count
     std::string like{};                    // the machine that an imported one is otherwise like

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "sim/io/embedded.hpp"
@@ -36,6 +37,34 @@ OpenedJob assumed_job(std::span<const std::string> overrides) {
     return job;
 }
 
+// As many GPUs of a DGX H100 as have room for the model with its optimizer states (16 bits, gradients and states: 18
+// bytes a parameter) in half of their memory; a power of two.
+std::uint64_t usual_gpus(const Transformer& model) {
+    constexpr double room = 40e9, each = 18.0;
+    return std::max<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(double(parameters(model)) * each / room)),
+                                   8);
+}
+
+// A name where a file is expected: what a job is, and what works in its place.
+[[noreturn]] void refuse_missing(const std::string& said) {
+    std::string message =
+        "is no file; a job is a JSON file with model, machine, layout and batch, or what another "
+        "framework is configured with";
+    const embedded::File* const model = find_called(embedded::catalog(), said);
+    const embedded::File* const machine = find_called(embedded::machines(), said);
+    const embedded::File* const job = find_called(embedded::jobs(), said);
+    if (model != nullptr) {
+        message += fmt::format(". {0} is a model: weft simulate --model {0} --machine dgx-h100 --gpus {1}", model->name,
+                               usual_gpus(load_model(model->name)));
+    } else if (machine != nullptr) {
+        message +=
+            fmt::format(". {0} is a machine: weft simulate --model llama3-8b --machine {0} --gpus 64", machine->name);
+    } else if (job != nullptr) {
+        message += fmt::format(". A job of that name is {} of weft's sources", job->path);
+    }
+    refuse_file(said, std::move(message));
+}
+
 [[noreturn]] void refuse_kind(const Import& import, const std::string& path, const Format& format,
                               std::string_view expected) {
     refuse_file(path, fmt::format("is a {} ({}), not a {}", to_text(import.kind), format.title, expected));
@@ -61,6 +90,8 @@ FormatOptions format_options(std::span<const std::string> overrides) {
             options.model = value;
         } else if (key == "nodes" && parse_as<std::uint32_t>(value).value_or(0) > 0) {
             options.nodes = *parse_as<std::uint32_t>(value);
+        } else if (key == "gpus" && parse_as<std::uint32_t>(value).value_or(0) > 0) {
+            options.gpus = *parse_as<std::uint32_t>(value);
         } else if (key == "model.vocabulary" && parse_as<std::uint32_t>(value).value_or(0) > 0) {
             options.vocabulary = *parse_as<std::uint32_t>(value);
         } else {
@@ -74,6 +105,7 @@ std::string JobSource::read() const { return text ? *text : read_text(path); }
 
 OpenedJob open_job(const JobSource& source, std::span<const std::string> overrides) {
     if (source.is_empty()) return assumed_job(overrides);
+    if (!source.text && !std::filesystem::exists(source.path)) refuse_missing(source.path.string());
     SourceFile file{source.path.string(), source.read()};
     const Format* const format = source.text ? nullptr : find_format(file);
     if (format != nullptr) return imported_job(*format, std::move(file), overrides);

@@ -100,6 +100,7 @@ void take_mistakes(Import& import, const Document& document) {
 }
 
 std::uint64_t ranks_of(const FormatOptions& options) {
+    if (options.gpus > 0) return options.gpus;
     if (options.machine.empty() || options.nodes == 0) return 0;
     return std::uint64_t{options.nodes} * Machine::load(options.machine).info().accelerators_per_node;
 }

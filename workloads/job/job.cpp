@@ -153,13 +153,14 @@ static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<
     const std::uint64_t ranks = layout.ranks_of_replica() * layout.data;
     const std::uint64_t per_node = machine.accelerators_per_node;
     const auto product = [&] { return fmt::format("{} = {} ranks", own_axes(layout), ranks); };
-    if (ranks > machine.nodes * per_node) {
+    const std::uint64_t most = machine.most_nodes;
+    if (ranks > most * per_node) {
         errors.push_back({"layout", fmt::format("{}, but {} has {} nodes of {} accelerators ({})", product(),
-                                                machine.name, machine.nodes, per_node, machine.nodes * per_node)});
+                                                machine.name, most, per_node, most * per_node)});
         return;
     }
-    if (job.nodes > machine.nodes) {
-        errors.push_back({"nodes", fmt::format("{} has {} nodes, not {}", machine.name, machine.nodes, job.nodes)});
+    if (job.nodes > most) {
+        errors.push_back({"nodes", fmt::format("{} has {} nodes, not {}", machine.name, most, job.nodes)});
         return;
     }
     if (ranks > job.nodes * per_node) {

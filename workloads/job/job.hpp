@@ -75,6 +75,7 @@ struct Job {
     StepKind step = StepKind::steady;
     Seconds first_use{};                                   // of a connection between two stages, on the first step
     std::map<std::string, double, std::less<>> further{};  // keys that have no member, by path (keys/key.hpp)
+    std::vector<std::string> assumed{};  // what the job does not say and its results rest on, a sentence each
 
     std::uint32_t micro_batches() const {
         return static_cast<std::uint32_t>(batch.global / (std::uint64_t{batch.micro} * layout.data));

@@ -12,6 +12,7 @@
 #include "workloads/formats/job_file.hpp"
 #include "workloads/job/fabric_reader.hpp"
 #include "workloads/job/job.hpp"
+#include "workloads/job/job_size.hpp"
 #include "workloads/job/study_sources.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/parallelism/experts.hpp"
@@ -114,28 +115,6 @@ void refuse_other_frameworks(Field& root, const Job& job) {
     }
 }
 
-// Ranks and nodes follow from each other where only one is given.
-void complete_layout(Field& root, Job& job, const MachineInfo& machine, bool data_given,
-                     std::optional<std::uint32_t> nodes) {
-    const std::uint64_t inner = job.layout.ranks_of_replica();
-    if (nodes) job.nodes = *nodes;
-    if (!data_given && nodes) {
-        const std::uint32_t there = std::min(*nodes, machine.nodes);  // more are reported by check_job()
-        const std::uint64_t available = std::uint64_t{there} * machine.accelerators_per_node;
-        if (available % inner != 0) {
-            root.error("layout",
-                       fmt::format("tensor {} x pipeline {} = {} does not divide the {} accelerators of {} nodes",
-                                   job.layout.tensor, job.layout.pipeline, inner, available, there));
-        }
-        job.layout.data = static_cast<std::uint32_t>(std::max<std::uint64_t>(available / inner, 1));
-    }
-    if (!nodes) {
-        const std::uint64_t ranks = inner * job.layout.data;
-        const std::uint64_t per_node = machine.accelerators_per_node;
-        job.nodes = static_cast<std::uint32_t>(std::min<std::uint64_t>((ranks + per_node - 1) / per_node, 0xffffffffU));
-    }
-}
-
 // Reports at a dotted path, e.g. "layout.tensor".
 void report(Field root, const JobError& error) {
     const std::size_t dot = error.key.find('.');
@@ -198,9 +177,10 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
     Field root = document.root();
     Job job;
     job.name = stem(document.name());
-    const std::optional<Machine> machine = read_machine(root, document.name(), sources);
-    std::optional<std::uint32_t> nodes;
-    if (root.has("nodes")) nodes = root.count("nodes");
+    std::optional<Machine> machine = read_machine(root, document.name(), sources);
+    AskedSize asked;
+    if (root.has("nodes")) asked.nodes = root.count("nodes");
+    if (root.has("gpus")) asked.gpus = root.count("gpus");
     // What was read without a mistake is checked further, so that one run finds as much as it can.
     const bool nodes_readable = !document.has_errors();
     const std::optional<Transformer> model = read_model(root, document.name(), sources);
@@ -219,7 +199,8 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
         if (model->experts.count == 0 && !given.expert_tensor) job.layout.expert_tensor = 1;
     }
     if (!machine) document.check();  // which throws
-    if (nodes_readable) complete_layout(root, job, machine->info(), given.data, nodes);
+    asked.data = given.data;
+    if (nodes_readable) machine = settle_size(root, asked, *machine, job);
     if (has_fabric && nodes_readable) {
         job.fabric = read_fabric(root.object("fabric"), machine->info(), job.nodes,
                                  std::filesystem::path(document.name()).parent_path());

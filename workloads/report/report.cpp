@@ -10,6 +10,7 @@
 #include "sim/engine/breakdown.hpp"
 #include "topologies/measurements/measurement.hpp"
 #include "workloads/framework/refusals.hpp"
+#include "workloads/job/job_size.hpp"
 #include "workloads/keys/recompute.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/step/lanes.hpp"
@@ -189,6 +190,7 @@ Report planned_report(const Plan& plan, NetworkKind network) {
     if (const std::string packed = packing_text(job); !packed.empty()) report.batch += ", " + packed;
     report.network = enumerator_name(network);
     for (const JobError& feature : lacking_features(job)) report.lacking.push_back(feature.message);
+    report.remarks = remarks_on(job);
     report.stages = stage_reports(plan);
     report.metrics = metrics_of(StepFigures{plan});
     std::erase_if(report.metrics, [](const Metric& metric) { return !metric.key.starts_with("memory."); });

@@ -110,6 +110,8 @@ struct PlanResult {
     std::vector<std::size_t> screened_pareto{};              // into `candidates`, of all that fit, by screening
     ScreeningQuality quality{};
     Bytes capacity{};  // of the device
+    // Where no candidate is possible: assignments with each of which some would be.
+    std::vector<std::string> proposals{};
 
     std::size_t count(Verdict verdict) const;
     // Of those that do not fit, what needs least memory; only if there are such.

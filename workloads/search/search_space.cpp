@@ -24,6 +24,7 @@ SearchSpace::SearchSpace(std::vector<Study> bases, std::span<const Among> among)
         among_[static_cast<std::size_t>(knob - knobs_.begin())] = one.values;
     }
     for (Study& base : bases_) {
+        accelerators_.push_back(base.job.layout.ranks());
         for (const Knob& knob : knobs_) knob.set(base.job, knob.neutral);
     }
 }
@@ -44,7 +45,7 @@ void SearchSpace::choose(std::size_t knob, Job& job, Candidate& candidate, std::
         found.push_back(candidate);
         return;
     }
-    const std::uint32_t accelerators = job.nodes * job.ranks_per_node;
+    const std::uint32_t accelerators = accelerators_[candidate.base];
     const std::vector<std::uint32_t> values =
         among_[knob].empty() ? knobs_[knob].values(job, accelerators) : among_[knob];
     for (const std::uint32_t value : values) {

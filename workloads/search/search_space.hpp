@@ -59,13 +59,14 @@ struct Among {
 
 class SearchSpace {
   public:
-    // `bases`: jobs to choose layouts for, on one machine and equally many nodes; what they say about the knobs is
-    // overruled. `among`: of some knobs; the others try what they find worth it (Knob::values). LogicError for a key
-    // that no knob has.
+    // `bases`: jobs to choose layouts for, on one machine and equally many nodes and ranks; what else they say about
+    // the knobs is overruled. `among`: of some knobs; the others try what they find worth it (Knob::values). LogicError
+    // for a key that no knob has.
     SearchSpace(std::vector<Study> bases, std::span<const Among> among);
 
     const std::vector<Knob>& knobs() const { return knobs_; }
     const std::vector<Study>& bases() const { return bases_; }
+    std::uint32_t accelerators() const { return accelerators_.front(); }
     const MachineInfo& machine() const { return bases_.front().machine.info(); }
     // Those of a base with the same values of the layout's own axes follow one another.
     std::vector<Candidate> candidates() const;
@@ -85,6 +86,7 @@ class SearchSpace {
     std::vector<Knob> knobs_;
     std::vector<std::vector<std::uint32_t>> among_;  // by knob; empty: Knob::values
     std::vector<Study> bases_;
+    std::vector<std::uint32_t> accelerators_;  // of each base
 };
 
 }  // namespace weft

@@ -184,5 +184,63 @@ TEST_P(small_fat_tree, detours_are_the_other_ways_up) {
     EXPECT_EQ(topology.router->detours(from, RankId(2)), 0U);  // on one leaf
 }
 
+// --- networks that grow ---
+
+// A rack of 72 has a leaf of each of 4 rails. Up to 16 racks spines of 64 ports join all 64 leaves: 18 of them. Above,
+// spines have 32 leaves below and as many cables up: 128 racks are 512 leaves, 16 blocks of 18 spines, and as each
+// spine takes one cable of a leaf, 32 up to cores of 16 blocks with 4 cables from each: 18 x 32 / 4.
+TEST(fat_tree, racks_grow_by_the_rule_of_oversubscription) {
+    const Machine racks = Machine::load("gb200-nvl72");
+    EXPECT_EQ(racks.info().nodes, 8U);
+    EXPECT_EQ(racks.info().most_nodes, 512U);
+    EXPECT_EQ(switches_of(racks.topology(16)), 64U + 18);
+    EXPECT_EQ(switches_of(racks.topology(128)), 512U + 16 * 18 + 18 * 8);
+    EXPECT_EQ(racks.sized(128, 72).info().bisection, 128.0 / 2 * 72 * 50_GBps);
+    EXPECT_THROW(racks.topology(513), RangeError);
+}
+
+TEST(fat_tree, what_its_levels_join_stays_as_it_is) {
+    const Machine eos = Machine::load("dgx-h100");
+    EXPECT_EQ(eos.sized(100, 8).info().nodes, 576U);
+    EXPECT_TRUE(eos.sized(100, 8).is_copy_of(eos));
+    // 1,024 nodes are 32 units in the 2 blocks of 16 that its cores have ports for.
+    EXPECT_EQ(switches_of(eos.topology(1024)), 2U * switches_of(eos.topology(512)) + 16 * 8);
+}
+
+TEST(fat_tree, a_grown_network_joins_every_pair) {
+    const Topology topology = Machine::load("gb200-nvl72").topology(40);
+    for (std::uint32_t node = 1; node < 40; ++node) {
+        for (std::uint32_t local = 0; local < 72; local += 5) {
+            EXPECT_GE(switch_hops(topology, topology.route(RankId(local), RankId(node * 72 + local))), 2U);
+        }
+    }
+}
+
+TEST(fat_tree, only_what_says_so_grows) {
+    EXPECT_EQ(Machine::load("meta-roce-h100").info().most_nodes, Machine::load("meta-roce-h100").info().nodes);
+    EXPECT_THROW(Machine::load("meta-roce-h100").topology(3073), RangeError);
+    EXPECT_THROW(read_text(dgx_with(R"("network": {"levels": [], "grows": true})")), ConfigError);
+}
+
+// --- nodes of which jobs take a part ---
+
+TEST(fat_tree, a_part_of_each_node_keeps_its_nics_and_rails) {
+    const Machine racks = Machine::load("gb200-nvl72");
+    const Machine part = racks.sized(4, 64);
+    EXPECT_EQ(part.info().accelerators_per_node, 64U);
+    EXPECT_EQ(part.info().whole_node, 72U);
+    EXPECT_EQ(part.info().nics_per_node, 64U);
+    EXPECT_TRUE(racks.sized(4, 64).is_copy_of(part));
+    const Topology some = part.topology(4), all = racks.topology(4);
+    EXPECT_EQ(some.ranks, 256U);
+    for (const std::uint32_t local : {0U, 17U, 63U}) {
+        EXPECT_EQ(classes_along(some, some.route(RankId(local), RankId(64 + local))),
+                  classes_along(all, all.route(RankId(local), RankId(72 + local))));
+    }
+    EXPECT_EQ(Machine::load("dgx-h100").sized(2, 4).topology(2).ranks, 8U);  // rails stay eight
+    EXPECT_THROW(racks.sized(4, 73), RangeError);
+    EXPECT_THROW(Machine::load("frontier").sized(4, 3), RangeError);  // half of a package
+}
+
 }  // namespace
 }  // namespace weft

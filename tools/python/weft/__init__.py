@@ -18,16 +18,17 @@ from .results import Explanation, Imported, Plan, Step, Table, Timeline, table_o
 
 __all__ = [
     "ConfigError", "Diagnostic", "DoesNotFit", "Explanation", "Imported", "Plan", "Record", "Step", "Study", "Table",
-    "Timeline", "calibrate", "collective", "compare", "explain", "load", "machines", "models", "plan", "replay", "simulate",
-    "sweep",
+    "Timeline", "calibrate", "collective", "compare", "explain", "export", "load", "machines", "models", "plan",
+    "replay", "run", "share", "simulate", "sweep", "traffic",
 ]  # fmt: skip
 
 
 class Study:
     """A job with its machine, topology and costs, which are worked out once. Threads may share it."""
 
-    def __init__(self, job=None, overrides=None, *, machine=None, nodes=None, model=None):
-        self._said = (job, _overrides(overrides, machine=_place(machine), nodes=nodes, model=_place(model)))
+    def __init__(self, job=None, overrides=None, *, machine=None, nodes=None, gpus=None, model=None):
+        asked = {"machine": _place(machine), "nodes": nodes, "gpus": gpus, "model": _place(model)}
+        self._said = (job, _overrides(overrides, **asked))
         self._job = _open(*self._said)
 
     @property
@@ -61,42 +62,65 @@ class Study:
         with _told(progress) as hear:
             return Table(*self._job.sweep(varied, together, conditions, network, folding, jobs, hear))
 
+    def _repr_html_(self):
+        return self.run(beyond_memory=True)._repr_html_()
+
     def __reduce__(self):
         return type(self), self._said
 
 
-def simulate(job=None, overrides=None, *, machine=None, nodes=None, model=None, **choices):
+def simulate(job=None, overrides=None, *, machine=None, nodes=None, gpus=None, model=None, **choices):
     """One training step of one layout: as `weft simulate`."""
-    return Study(job, overrides, machine=machine, nodes=nodes, model=model).run(**choices)
+    return Study(job, overrides, machine=machine, nodes=nodes, gpus=gpus, model=model).run(**choices)
 
 
-def explain(job=None, overrides=None, *, machine=None, nodes=None, model=None, **choices):
+def explain(job=None, overrides=None, *, machine=None, nodes=None, gpus=None, model=None, **choices):
     """Why a step takes as long as it does, and what would change it: as `weft explain`."""
-    return Study(job, overrides, machine=machine, nodes=nodes, model=model).explain(**choices)
+    return Study(job, overrides, machine=machine, nodes=nodes, gpus=gpus, model=model).explain(**choices)
 
 
-def plan(job=None, overrides=None, *, machine=None, nodes=None, model=None, **choices):
+def plan(job=None, overrides=None, *, machine=None, nodes=None, gpus=None, model=None, **choices):
     """Which layout is best: as `weft plan`."""
-    return Study(job, overrides, machine=machine, nodes=nodes, model=model).plan(**choices)
+    return Study(job, overrides, machine=machine, nodes=nodes, gpus=gpus, model=model).plan(**choices)
 
 
-def sweep(job=None, vary=None, *, overrides=None, machine=None, nodes=None, model=None, **choices):
+def sweep(job=None, vary=None, *, overrides=None, machine=None, nodes=None, gpus=None, model=None, **choices):
     """A grid of simulations, a row each: as `weft sweep`."""
-    return Study(job, overrides, machine=machine, nodes=nodes, model=model).sweep(vary, **choices)
+    return Study(job, overrides, machine=machine, nodes=nodes, gpus=gpus, model=model).sweep(vary, **choices)
 
 
 def collective(op, *, machine, ranks, sizes=None, **options):
     """Rows as `weft collective OP` prints them; options are the command's: ranks_per_node=4, algorithm="ring"."""
-    words = [op, "--machine", str(_place(machine)), "--ranks", str(ranks)]
-    if sizes is not None:
-        words += ["--sizes", sizes if isinstance(sizes, str) else ",".join(str(int(size)) for size in sizes)]
-    for name, value in options.items():
-        option = "--" + name.replace("_", "-")
-        if value is True:
-            words.append(option)
-        elif value is not None and value is not False:
-            words += [option, str(value)]
-    return _table_of(_parse(_weft.collective(words))["rows"])
+    if sizes is not None and not isinstance(sizes, str):
+        sizes = ",".join(str(int(size)) for size in sizes)
+    return _table_of(_asked("collective", op, machine=_place(machine), ranks=ranks, sizes=sizes, **options)["rows"])
+
+
+def traffic(pattern=None, *, machine, **options):
+    """Messages between ranks, as `weft traffic PATTERN --json` tells them; methods and links are tables."""
+    found = _asked("traffic", [] if pattern is None else pattern, machine=_place(machine), **options)
+    for key in ("ways", "links"):
+        found[key] = _table_of(found[key])
+    return found
+
+
+def share(file, **options):
+    """Jobs on one machine, as `weft share FILE --json` tells them; jobs and links are tables."""
+    found = _asked("share", file, **options)
+    for key in ("jobs", "links"):
+        found[key] = _table_of(found[key])
+    return found
+
+
+def run(job=None, overrides=None, *, machine=None, nodes=None, gpus=None, model=None, **options):
+    """A whole training run with failures, as `weft run JOB --tokens N --json` tells it: weft.run(job, tokens="15T")."""
+    return _asked("run", [] if job is None else job, set=overrides, machine=_place(machine), nodes=nodes, gpus=gpus,
+                  model=_place(model), **options)  # fmt: skip
+
+
+def export(job, format, overrides=None, out=None, **options):
+    """What `weft export JOB --format FORMAT` writes, as a text; with `out` into that file or folder."""
+    return _weft.command("export", _words(job, set=overrides, format=format, out=out, **options))
 
 
 def compare(job, trace, overrides=None, **options):
@@ -116,7 +140,7 @@ def calibrate(traces, job, out=None, **options):
 
     `out` is the device file to write; options are the command's.
     """
-    return _table_of(_parse(_weft.calibrate(_words(traces, job=job, out=out, **options)))["constants"])
+    return _table_of(_asked("calibrate", traces, job=job, out=out, **options)["constants"])
 
 
 def replay(traces, machine, compute="recorded", **options):
@@ -124,18 +148,27 @@ def replay(traces, machine, compute="recorded", **options):
 
     ranks, communication, critical_path and links are tables; options are the command's.
     """
-    found = _parse(_weft.replay(_words(traces, machine=machine, compute=compute, **options)))
+    found = _asked("replay", traces, machine=machine, compute=compute, **options)
     for key in ("ranks", "communication", "critical_path", "links"):
         found[key] = _table_of(found[key])
     return found
 
 
+def _asked(command, files, **options):
+    return _parse(_weft.command(command, _words(files, json=True, **options)))
+
+
 def _words(files, **options):
-    """Arguments of a command: files, and options that have a value."""
+    """Arguments of a command: files, switches that are on, and options that have a value, repeated for overrides."""
     words = [*map(_os.fspath, [files] if isinstance(files, (str, _os.PathLike)) else files)]
     for name, value in options.items():
-        if value is not None:
-            words += ["--" + name.replace("_", "-"), _os.fspath(value) if hasattr(value, "__fspath__") else str(value)]
+        option = "--" + name.replace("_", "-")
+        if name == "set":
+            words += [word for each in _overrides(value) for word in (option, each)]
+        elif value is True:
+            words.append(option)
+        elif value is not None and value is not False:
+            words += [option, _os.fspath(value) if hasattr(value, "__fspath__") else str(value)]
     return words
 
 

@@ -74,7 +74,7 @@ class Imported(Record):
 class Study:
     def __init__(
         self, job: Job = None, overrides: Overrides = None, *, machine: Optional[str] = None,
-        nodes: Optional[int] = None, model: Optional[str] = None,
+        nodes: Optional[int] = None, gpus: Optional[int] = None, model: Optional[str] = None,
     ) -> None: ...  # fmt: skip
     @property
     def notes(self) -> List[str]: ...
@@ -94,30 +94,44 @@ class Study:
     ) -> Table: ...  # fmt: skip
 
 def simulate(
-    job: Job = None, overrides: Overrides = None, *, machine: Optional[str] = None, nodes: Optional[int] = None,
-    model: Optional[str] = None, network: str = "flow", folding: str = "automatic", beyond_memory: bool = False,
+    job: Job = None, overrides: Overrides = None, *, machine: Optional[str] = None,
+    nodes: Optional[int] = None, gpus: Optional[int] = None, model: Optional[str] = None, network: str = "flow",
+    folding: str = "automatic", beyond_memory: bool = False,
 ) -> Step: ...  # fmt: skip
 def explain(
-    job: Job = None, overrides: Overrides = None, *, machine: Optional[str] = None, nodes: Optional[int] = None,
-    model: Optional[str] = None, jobs: int = 0, progress: Progress = None,
+    job: Job = None, overrides: Overrides = None, *, machine: Optional[str] = None,
+    nodes: Optional[int] = None, gpus: Optional[int] = None, model: Optional[str] = None, jobs: int = 0,
+    progress: Progress = None,
 ) -> Explanation: ...  # fmt: skip
 def plan(
-    job: Job = None, overrides: Overrides = None, *, machine: Optional[str] = None, nodes: Optional[int] = None,
-    model: Optional[str] = None, fix: Optional[Mapping[str, Any]] = None,
+    job: Job = None, overrides: Overrides = None, *, machine: Optional[str] = None,
+    nodes: Optional[int] = None, gpus: Optional[int] = None, model: Optional[str] = None,
+    fix: Optional[Mapping[str, Any]] = None,
     among: Optional[Mapping[str, Values]] = None, modelled: bool = False, top: int = 5, jobs: int = 0,
     progress: Progress = None,
 ) -> Plan: ...  # fmt: skip
 def sweep(
     job: Job = None, vary: Optional[Mapping[str, Values]] = None, *, overrides: Overrides = None,
-    machine: Optional[str] = None, nodes: Optional[int] = None, model: Optional[str] = None,
+    machine: Optional[str] = None, nodes: Optional[int] = None, gpus: Optional[int] = None,
+    model: Optional[str] = None,
     zipped: Iterable[Mapping[str, Values]] = (), where: Union[str, Iterable[str]] = (), network: str = "flow",
     folding: str = "stages", jobs: int = 0, progress: Progress = None,
 ) -> Table: ...  # fmt: skip
 def collective(op: str, *, machine: str, ranks: int, sizes: Sizes = None, **options: Any) -> Table: ...
 def compare(
     job: Job, trace: Union[str, PathLike[str]], overrides: Overrides = None, *, machine: Optional[str] = None,
-    nodes: Optional[int] = None, model: Optional[str] = None,
+    nodes: Optional[int] = None, gpus: Optional[int] = None, model: Optional[str] = None,
 ) -> Record: ...  # fmt: skip
+def traffic(pattern: Optional[str] = None, *, machine: str, **options: Any) -> Record: ...
+def share(file: Union[str, PathLike[str]], **options: Any) -> Record: ...
+def run(
+    job: Union[None, str, PathLike[str]] = None, overrides: Overrides = None, *, machine: Optional[str] = None,
+    nodes: Optional[int] = None, gpus: Optional[int] = None, model: Optional[str] = None, **options: Any,
+) -> Record: ...  # fmt: skip
+def export(
+    job: Union[str, PathLike[str]], format: str, overrides: Overrides = None,
+    out: Union[str, PathLike[str], None] = None, **options: Any,
+) -> str: ...  # fmt: skip
 def calibrate(
     traces: Union[str, PathLike[str], Iterable[Union[str, PathLike[str]]]], job: Union[str, PathLike[str]],
     out: Union[str, PathLike[str], None] = None, **options: Any,

@@ -108,6 +108,7 @@ std::uint64_t read_nodes(MegatronReading& in, std::uint64_t replica) {
     const std::string& machine = in.options.machine;
     const std::uint32_t per_node = machine.empty() ? 0 : Machine::load(machine).info().accelerators_per_node;
     const std::uint32_t asked = in.options.nodes;
+    if (in.options.gpus > 0) return ranks_of(in.options);
     if (asked > 0 && asked != input.nodes) {
         if (input.nodes > 0)
             in.import.note(input.nodes_origin, "{} nodes are taken in place of {}", asked, input.nodes);

@@ -63,7 +63,7 @@ void read_layout(ForeignKeys& in) {
 // All ranks of the job, by what the user says or else by the files; 0 where neither does.
 double ranks_said(ForeignKeys& in, double model_ranks) {
     Field& root = in.keys;
-    if (in.options.nodes > 0) return static_cast<double>(ranks_of(in.options));
+    if (in.options.nodes > 0 || in.options.gpus > 0) return static_cast<double>(ranks_of(in.options));
     const auto positive = [&](std::string_view key) { return root.has(key) && root.number(key) >= 1; };  // -1: all
     const bool nodes = positive("num_nodes");
     if (nodes) in.take_count("num_nodes", "nodes");
