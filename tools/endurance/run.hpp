@@ -16,6 +16,9 @@ RunTerms run_terms(const po::variables_map& arguments);
 std::optional<BatchRamp> batch_ramp(const po::variables_map& arguments);
 std::optional<double> price(const po::variables_map& arguments);
 
+// Throws RangeError, with numbers: playing so many samples would take more than a few minutes.
+void check_work(const LongRun& run, std::uint64_t samples);
+
 // What came out of many samples of one run, quantity by quantity.
 
 // Quantiles over samples, and their mean.
