@@ -118,9 +118,9 @@ Spread spread_of(const std::vector<double>& values, const std::vector<double>& a
 Distribution distribution_of(const std::vector<double>& ascending) {
     Distribution result{.least = ascending.front(), .greatest = ascending.back(), .counts = {}};
     const double wide = result.greatest - result.least;
-    result.counts.resize(wide > 0 ? most_bins : 1);
+    result.counts.resize(result.is_narrow() ? 1 : most_bins);
     for (const double value : ascending) {
-        const double place = wide > 0 ? (value - result.least) / wide * double(most_bins) : 0;
+        const double place = result.is_narrow() ? 0 : (value - result.least) / wide * double(most_bins);
         ++result.counts[std::min(static_cast<std::size_t>(place), result.counts.size() - 1)];
     }
     return result;

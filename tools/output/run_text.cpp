@@ -190,9 +190,9 @@ std::vector<RunFact> run_facts(const RunResult& result) {
             {"power", fmt::format("{} in steps, {} else", to_text(plan.power->working), to_text(plan.power->waiting))});
     }
     using enum RunFigures::Origin;
-    facts.push_back({"asked for", figures_from(plan, asked)});
-    facts.push_back({"machine's", figures_from(plan, machine)});
-    facts.push_back({"assumed", figures_from(plan, assumed)});
+    facts.push_back({"by option", figures_from(plan, asked)});
+    facts.push_back({"by machine", figures_from(plan, machine)});
+    facts.push_back({"by default", figures_from(plan, assumed)});
     return facts;
 }
 
@@ -217,12 +217,9 @@ std::string run_json(const Job& job, const MachineInfo& machine, const JobRecord
     if (!plan.power) json["energy_j"] = json["joules_per_token"] = nullptr;
     json["failures"] = failures_json(result);
     json["checkpoint"] = checkpoint_json(plan);
-    json["restart"] = {{"detection_s", plan.run.detection.value},
-                       {"stop_s", plan.run.stop.value},
-                       {"launch_s", plan.run.launch.value},
-                       {"load_s", plan.run.load.value},
-                       {"repair_s", plan.run.repair.value},
-                       {"spares", plan.run.spares}};
+    json["restart"] = {{"detection_s", plan.run.detection.value}, {"stop_s", plan.run.stop.value},
+                       {"launch_s", plan.run.launch.value},       {"load_s", plan.run.load.value},
+                       {"repair_s", plan.run.repair.value},       {"spares", plan.run.spares}};
     json["stretches"] = stretches_json(plan);
     json["slow_chips"] = plan.slowdown;
     if (plan.power) json["power_w"] = {{"working", plan.power->working.value}, {"waiting", plan.power->waiting.value}};

@@ -93,15 +93,15 @@ class Reader {
                                              "405B, arXiv 2407.21783): {} says nothing",
                                              time_text(hardware(other)), counted, plan_.machine.name));
         const Seconds usual = together(other.process, ranks);
-        figures_.software = take("software", terms_.software, known(together(own_.process, ranks)), usual,
-                                 fmt::format("software fails every {}: once in {:.0f} h of an accelerator as on {} "
-                                             "(Llama 3 405B, 56 times in 54 days of 16,384): {} says nothing",
-                                             time_text(usual), other.process->value / 3600, counted,
-                                             plan_.machine.name));
+        figures_.software =
+            take("software", terms_.software, known(together(own_.process, ranks)), usual,
+                 fmt::format("software fails every {}: once in {:.0f} h of an accelerator as on {} "
+                             "(Llama 3 405B, 56 times in 54 days of 16,384): {} says nothing",
+                             time_text(usual), other.process->value / 3600, counted, plan_.machine.name));
         const Seconds stops = either(figures_.hardware, figures_.software) / planned_for_failures;
-        figures_.planned = take("planned", terms_.planned, own_.planned, stops,
-                                fmt::format("planned stops every {}: 47 for 419 failures as in Llama 3 405B's run",
-                                            time_text(stops)));
+        figures_.planned =
+            take("planned", terms_.planned, own_.planned, stops,
+                 fmt::format("planned stops every {}: 47 for 419 failures as in Llama 3 405B's run", time_text(stops)));
     }
 
     void spares() {

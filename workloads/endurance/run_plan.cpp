@@ -23,7 +23,8 @@ std::optional<RunPower> power_of(const Plan& plan, const std::vector<RunStretch>
     }
     const std::optional<NodePower>& node = plan.machine.operation.power;
     if (!node)
-        figures.assumptions.push_back(fmt::format("energy of accelerators alone: {} has no power of a node", plan.machine.name));
+        figures.assumptions.push_back(
+            fmt::format("energy of accelerators alone: {} has no power of a node", plan.machine.name));
     const double overhead = node ? node->overhead : 1.0;
     const Watts rest = node ? node->node * static_cast<double>(plan.job.nodes) : Watts{};
     const double ranks = plan.job.layout.ranks();

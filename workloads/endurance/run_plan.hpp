@@ -75,8 +75,8 @@ struct RunPlan {
     Joules energy(const RunSample& sample) const;  // power must be known
 };
 
-// Throws RangeError, with numbers: more spares than nodes, more steps than can be counted, or failures come so fast that
-// the run gets nowhere.
+// Throws RangeError, with numbers: more spares than nodes, more steps than can be counted, or failures come so fast
+// that the run gets nowhere.
 RunPlan plan_run(const Plan& plan, std::vector<RunStretch> stretches, const RunTerms& terms);
 
 }  // namespace weft
