@@ -183,6 +183,7 @@ RunPlan plan_run(const Plan& plan, std::vector<RunStretch> stretches, const RunT
     result.power = power_of(plan, result.stretches, run, figures);
     result.storage_share = figures.storage_share;
     result.origins = std::move(figures.origins);
+    if (terms.interval || terms.between) result.origins.emplace_back("interval", RunFigures::Origin::asked);
     result.assumptions = std::move(figures.assumptions);
     return result;
 }
