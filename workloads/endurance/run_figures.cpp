@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "sim/base/check.hpp"
-#include "sim/endurance/long_run.hpp"
 #include "sim/io/units.hpp"
 
 namespace weft {
@@ -49,12 +48,13 @@ class Reader {
         const FailureFigures &other = *counted_.info().operation.failures,
                              times = *Machine::load(timed).info().operation.failures;
         failures(other);
-        figures_.detection = pause("detection", terms_.detection, own_.detection, *times.detection, timed);
-        figures_.stop = take("stop", terms_.stop, std::optional<Seconds>(), usual_stop,
-                             "a planned stop takes 5 min before its launch: requeuing a job takes 454 to 768 s, launch "
-                             "included (ByteRobust, arXiv 2509.16293)");
-        figures_.launch = pause("launch", terms_.launch, own_.launch, *times.launch, timed);
-        figures_.repair = pause("repair", terms_.repair, own_.repair, *other.repair, counted);
+        figures_.run.detection = pause("detection", terms_.detection, own_.detection, *times.detection, timed);
+        figures_.run.stop =
+            take("stop", terms_.stop, std::optional<Seconds>(), usual_stop,
+                 "a planned stop takes 5 min before its launch: requeuing a job takes 454 to 768 s, launch "
+                 "included (ByteRobust, arXiv 2509.16293)");
+        figures_.run.launch = pause("launch", terms_.launch, own_.launch, *times.launch, timed);
+        figures_.run.repair = pause("repair", terms_.repair, own_.repair, *other.repair, counted);
         spares();
         storage();
         host();
@@ -88,18 +88,19 @@ class Reader {
     void failures(const FailureFigures& other) {
         const double ranks = plan_.job.layout.ranks();
         const auto known = [](Seconds time) { return time == endless ? std::nullopt : std::optional(time); };
-        figures_.hardware = take("hardware", terms_.hardware, known(hardware(own_)), hardware(other),
-                                 fmt::format("hardware fails every {}: by accelerator, node and NIC as on {} (Llama 3 "
-                                             "405B, arXiv 2407.21783): {} says nothing",
-                                             time_text(hardware(other)), counted, plan_.machine.name));
+        figures_.run.hardware =
+            take("hardware", terms_.hardware, known(hardware(own_)), hardware(other),
+                 fmt::format("hardware fails every {}: by accelerator, node and NIC as on {} (Llama 3 "
+                             "405B, arXiv 2407.21783): {} says nothing",
+                             time_text(hardware(other)), counted, plan_.machine.name));
         const Seconds usual = together(other.process, ranks);
-        figures_.software =
+        figures_.run.software =
             take("software", terms_.software, known(together(own_.process, ranks)), usual,
                  fmt::format("software fails every {}: once in {:.0f} h of an accelerator as on {} "
                              "(Llama 3 405B, 56 times in 54 days of 16,384): {} says nothing",
                              time_text(usual), other.process->value / 3600, counted, plan_.machine.name));
-        const Seconds stops = either(figures_.hardware, figures_.software) / planned_for_failures;
-        figures_.planned =
+        const Seconds stops = either(figures_.run.hardware, figures_.run.software) / planned_for_failures;
+        figures_.run.planned =
             take("planned", terms_.planned, own_.planned, stops,
                  fmt::format("planned stops every {}: 47 for 419 failures as in Llama 3 405B's run", time_text(stops)));
     }
@@ -113,7 +114,7 @@ class Reader {
         }
         const auto share = static_cast<std::uint32_t>(std::ceil(plan_.job.nodes / nodes_for_spare));
         const std::uint32_t usual = std::min(share, rest);
-        figures_.spares =
+        figures_.run.spares =
             take("spares", terms_.spares, std::optional<std::uint32_t>(), usual,
                  fmt::format("{} spare nodes: {}", usual,
                              usual < share ? fmt::format("{} has no more", plan_.machine.name)

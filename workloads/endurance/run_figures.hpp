@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/base/quantity.hpp"
+#include "sim/endurance/long_run.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/plan/plan.hpp"
 
@@ -33,14 +33,11 @@ struct RunTerms {
     std::optional<double> storage_share{};                     // of the file system, above 0, up to 1
 };
 
-// Figures as in LongRun, where not said otherwise.
 struct RunFigures {
-    Seconds hardware, software, planned;
-    Seconds detection, stop, launch, repair;
-    std::uint32_t spares = 0;
-    StorageFigures storage;  // the job's part of the file system,
+    LongRun run{};             // but for its steps and checkpoints
+    StorageFigures storage{};  // the job's part of the file system,
     double storage_share = 1;
-    BytesPerSecond host_link;
+    BytesPerSecond host_link{};
 
     enum class Origin : std::uint8_t { asked, machine, assumed };
     std::vector<std::pair<std::string_view, Origin>> origins{};  // by the names that JSON has

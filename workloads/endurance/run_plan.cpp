@@ -143,15 +143,7 @@ RunPlan plan_run(const Plan& plan, std::vector<RunStretch> stretches, const RunT
                    .sequence = static_cast<double>(plan.job.batch.sequence),
                    .slowdown = plan.device.slowdown};
     RunFigures figures = run_figures(plan, terms);
-    LongRun& run = result.run;
-    run.hardware = figures.hardware;
-    run.software = figures.software;
-    run.planned = figures.planned;
-    run.detection = figures.detection;
-    run.stop = figures.stop;
-    run.launch = figures.launch;
-    run.repair = figures.repair;
-    run.spares = figures.spares;
+    LongRun& run = result.run = figures.run;
     result.between_failures = either(run.hardware, run.software);
 
     const bool waits = terms.saving == Saving::synchronous;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "sim/endurance/long_run.hpp"
 #include "tests/workloads/studies.hpp"
 
 namespace weft {
@@ -31,10 +30,10 @@ std::string assumed(const RunFigures& of) {
 
 TEST(run_figures, are_as_in_published_runs_where_nothing_is_said) {
     const RunFigures of = figures({});
-    EXPECT_NEAR(of.hardware.value, 37600 * 3600.0 / 2, 1) << "frontier's, by node";
-    EXPECT_NEAR(of.software.value, 379000 * 3600.0 / 16, 1);
-    EXPECT_NEAR(of.planned / either(of.hardware, of.software), 419.0 / 47, 1e-9);
-    EXPECT_EQ(of.spares, 1U) << "a twelfth, rounded up";
+    EXPECT_NEAR(of.run.hardware.value, 37600 * 3600.0 / 2, 1) << "frontier's, by node";
+    EXPECT_NEAR(of.run.software.value, 379000 * 3600.0 / 16, 1);
+    EXPECT_NEAR(of.run.planned / either(of.run.hardware, of.run.software), 419.0 / 47, 1e-9);
+    EXPECT_EQ(of.run.spares, 1U) << "a twelfth, rounded up";
     EXPECT_NEAR(of.storage.write.value, 4.6e12 * 2 / 9408, 1e3);
     EXPECT_EQ(origin(of, "hardware"), RunFigures::Origin::machine);
     EXPECT_EQ(origin(of, "storage"), RunFigures::Origin::machine);
@@ -50,8 +49,8 @@ TEST(run_figures, are_as_in_published_runs_where_nothing_is_said) {
 TEST(run_figures, grow_with_the_job_and_end_with_the_machine) {
     const RunFigures two = figures({}, {"layout.data=4"}), all = figures({}, {"machine={\"extends\": \"frontier\", "
                                                                               "\"nodes\": 2}"});
-    EXPECT_NEAR(two.software.value * 2, figures({}).software.value, 1);
-    EXPECT_EQ(all.spares, 0U);
+    EXPECT_NEAR(two.run.software.value * 2, figures({}).run.software.value, 1);
+    EXPECT_EQ(all.run.spares, 0U);
     EXPECT_THAT(assumed(all), HasSubstr("0 spare nodes: "));
     EXPECT_EQ(all.storage_share, 1.0);
 }
@@ -66,9 +65,9 @@ TEST(run_figures, are_what_was_asked_for) {
                                    .software = endless,
                                    .planned = endless,
                                    .storage_share = 0.5});
-    EXPECT_EQ(of.hardware, Seconds{10.0});
-    EXPECT_EQ(of.software, endless);
-    EXPECT_EQ(of.planned, endless);
+    EXPECT_EQ(of.run.hardware, Seconds{10.0});
+    EXPECT_EQ(of.run.software, endless);
+    EXPECT_EQ(of.run.planned, endless);
     EXPECT_NEAR(of.storage.read.value, 5.5e12 / 2, 1e3);
     EXPECT_EQ(assumed(of), "");
     for (const auto& [name, from] : of.origins) {
