@@ -12,15 +12,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-ValidationSet read(const std::string& table) {
+ValidationSet set_of_runs(const std::string& table) {
     return read_validation_set("runs.json", R"({"title": "t", "source": "s", "job": {"machine": "dgx-a100",
         "framework": "megatron", "model": "gpt3-125m", "batch": {"global": 8}, "layout": {"data": 8}}})",
                                "runs.csv", table);
 }
 
-std::string complaint(const std::string& table) {
+std::string complaint_of(const std::string& table) {
     try {
-        const ValidationSet set = read(table);
+        const ValidationSet set = set_of_runs(table);
         static_cast<void>(run_validation({&set, 1}));
     } catch (const ConfigError& error) {
         return error.what();
@@ -30,7 +30,7 @@ std::string complaint(const std::string& table) {
 
 // One node of 6.50 failures in 1000 node-days.
 TEST(long_run_row, tells_how_often_a_run_is_interrupted) {
-    const ValidationSet set = read(
+    const ValidationSet set = set_of_runs(
         "name,use,measured.run.hardware,measured.run.between_failures_s,measured.run.goodput,run.days,run.spares\n"
         "a,predict,6.5,13284000,0.99,1000,3\n");
     const std::vector<ValidatedRow> rows = run_validation({&set, 1});
@@ -42,7 +42,7 @@ TEST(long_run_row, tells_how_often_a_run_is_interrupted) {
 }
 
 TEST(long_run_row, has_the_terms_of_the_row) {
-    const ValidationSet set = read(
+    const ValidationSet set = set_of_runs(
         "name,use,measured.run.planned,run.days,run.checkpoint_every,run.asynchronous,run.detection,run.launch\n"
         "a,predict,1,7,3 h,true,30 s,1 min\n");
     const std::vector<ValidationCase> cases = validation_cases({&set, 1});
@@ -56,10 +56,11 @@ TEST(long_run_row, has_the_terms_of_the_row) {
 }
 
 TEST(long_run_row, tells_mistakes) {
-    EXPECT_THAT(complaint("name,use,measured.run.goodput,run.dyas\na,fit,1,3\n"), HasSubstr("run.dyas"));
-    EXPECT_THAT(complaint("name,use,measured.run.goodput,measured.step_s,run.days\na,fit,1,1,3\n"),
+    EXPECT_THAT(complaint_of("name,use,measured.run.goodput,run.dyas\na,fit,1,3\n"), HasSubstr("run.dyas"));
+    EXPECT_THAT(complaint_of("name,use,measured.run.goodput,measured.step_s,run.days\na,fit,1,1,3\n"),
                 HasSubstr("no measurement of one"));
-    EXPECT_THAT(complaint("name,use,measured.run.godput,run.days\na,fit,1,3\n"), HasSubstr("a run has no run.godput"));
+    EXPECT_THAT(complaint_of("name,use,measured.run.godput,run.days\na,fit,1,3\n"),
+                HasSubstr("a run has no run.godput"));
 }
 
 }  // namespace
