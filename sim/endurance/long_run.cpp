@@ -7,6 +7,7 @@
 #include <functional>
 #include <queue>
 #include <random>
+#include <utility>
 
 #include "sim/base/check.hpp"
 
@@ -51,6 +52,7 @@ class Runner {
 
     RunSample run() {
         while (!over_) {
+            leap();
             if (done_ == total_ ? save(run_.write) : work()) continue;
             if (!over_) come_back();
         }
@@ -84,15 +86,41 @@ class Runner {
         return sum;
     }
 
-    // Steps up to the next checkpoint, which the end of a stretch has, too, and that.
-    bool work() {
+    // The stretch of the next step, and how many of it were before.
+    std::pair<const Stretch&, std::uint64_t> place() const {
         std::uint64_t before = done_;
         auto stretch = run_.stretches.begin();
         for (; before >= stretch->steps; ++stretch) before -= stretch->steps;
-        const std::uint64_t steps = std::min(stretch->between - before % stretch->between, stretch->steps - before);
+        return {*stretch, before};
+    }
+
+    // Rounds of steps and a checkpoint that nothing disturbs, all but the last at once. Where a checkpoint waits for
+    // the one before they are no such rounds.
+    void leap() {
+        if (done_ == total_) return;
+        const auto [stretch, before] = place();
+        const Seconds work = stretch.step * static_cast<double>(stretch.between), round = work + run_.stall;
+        const Seconds quiet = std::min(std::ranges::min(hazards_, {}, &Hazard::at).at(), run_.horizon) - now_;
+        if (before % stretch.between != 0 || run_.write > round || quiet < round) return;
+        const double most = static_cast<double>((stretch.steps - before) / stretch.between);
+        const double rounds = std::min(most, std::floor(quiet / round)) - 1;
+        if (rounds < 1) return;
+        now_ += round * rounds;
+        sample_.worked += work * rounds;
+        sample_.stalled += run_.stall * rounds;
+        done_ += stretch.between * static_cast<std::uint64_t>(rounds);
+        writing_ = done_;
+        saved_ = done_ - stretch.between;
+        written_at_ = now_ - run_.stall + run_.write;
+    }
+
+    // Steps up to the next checkpoint, which the end of a stretch has, too, and that.
+    bool work() {
+        const auto [stretch, before] = place();
+        const std::uint64_t steps = std::min(stretch.between - before % stretch.between, stretch.steps - before);
         const Seconds begun = now_;
-        const bool all = spend(stretch->step * static_cast<double>(steps), sample_.worked);
-        const double whole = std::floor((now_ - begun) / stretch->step);
+        const bool all = spend(stretch.step * static_cast<double>(steps), sample_.worked);
+        const double whole = std::floor((now_ - begun) / stretch.step);
         done_ += all ? steps : std::min(steps - 1, static_cast<std::uint64_t>(whole));
         return all && (done_ == total_ || save(run_.stall));
     }
@@ -121,6 +149,7 @@ class Runner {
             if (kind == Blow::planned) {
                 if (!spend(run_.write, sample_.stalled)) continue;
                 saved_ = done_;
+                pause += run_.stop;
             } else {
                 pause += run_.detection;
             }
@@ -175,6 +204,18 @@ class Runner {
 RunSample sample_run(const LongRun& run, std::uint64_t seed, std::uint64_t number) {
     WEFT_CHECK(run.write >= run.stall, "a checkpoint takes no less than its stall");
     return Runner(run, seed, number).run();
+}
+
+double pieces_of(const LongRun& run) {
+    Seconds length;
+    double pieces = 0;
+    for (const Stretch& each : run.stretches) {
+        const double steps = static_cast<double>(each.steps), between = static_cast<double>(each.between);
+        length += each.step * steps;
+        if (run.write > each.step * between + run.stall) pieces += steps / between;
+    }
+    const Seconds wall = std::min(length, run.horizon);
+    return pieces * (wall / length) + wall / run.hardware + wall / run.software + wall / run.planned;
 }
 
 Seconds young_interval(Seconds write, Seconds between_failures) {

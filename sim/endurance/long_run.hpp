@@ -31,6 +31,7 @@ struct LongRun {
     Seconds software = endless;  // those that leave it,
     Seconds planned = endless;   // and stops that were announced: a checkpoint is written first
     Seconds detection{};         // of a failure
+    Seconds stop{};              // of a planned stop, before the launch
     Seconds launch{};            // until the run is where it loads a checkpoint
     Seconds load{};
     std::uint32_t spares = 0;  // nodes that stand by; without one the run waits for the first that comes back
@@ -43,7 +44,7 @@ struct RunSample {
     Seconds worked;      // in steps, whether they counted in the end or not
     Seconds productive;  // in steps that counted
     Seconds stalled;     // by checkpoints
-    Seconds down;        // detecting, launching, loading
+    Seconds down;        // detecting, stopped, launching, loading
     Seconds waiting;     // for a node to come back
     std::uint64_t steps = 0;
     std::uint32_t hardware = 0, software = 0, planned = 0;
@@ -56,6 +57,10 @@ struct RunSample {
 // Run number `number` of those that `seed` stands for: the same values on any machine, in any order. Failures strike
 // restarts as well as steps; while a run waits for a node, nothing does.
 RunSample sample_run(const LongRun& run, std::uint64_t seed, std::uint64_t number);
+
+// About how many pieces sample_run() plays: interruptions, and checkpoints that wait for one another. What lies between
+// interruptions is a formula. The run has a step.
+double pieces_of(const LongRun& run);
 
 // J. W. Young, Communications of the ACM 17 (1974): the interval between checkpoints that loses least, to first order.
 Seconds young_interval(Seconds write, Seconds between_failures);

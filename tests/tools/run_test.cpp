@@ -54,6 +54,33 @@ TEST(run_command, says_what_was_expected) {
     EXPECT_THAT(complaint("--days 1 --checkpoint-every 5x"), HasSubstr("a time such as 30m or a number of steps"));
     EXPECT_THAT(complaint("--days 1 --ramp 1,2"), HasSubstr("expected START,INCREMENT,SAMPLES"));
     EXPECT_THAT(complaint("--days 1 --ramp 32,33,9"), HasSubstr("--ramp: "));
+    EXPECT_THAT(complaint("--days 1 --software-every 0d"), HasSubstr("--software-every: expected a time such as 20d"));
+    EXPECT_THAT(complaint("--days 1 --storage-share 1.5"), HasSubstr("expected a share above 0 and up to 1"));
+}
+
+TEST(run_command, says_who_said_what) {
+    const test::Ran ran = run_weft(job + "--days 9 --samples 9 --json --planned-every never --spares 3");
+    const auto json = nlohmann::json::parse(ran.out);
+    EXPECT_EQ(json["origins"]["planned"], "asked");
+    EXPECT_EQ(json["origins"]["spares"], "asked");
+    EXPECT_EQ(json["origins"]["hardware"], "machine");
+    EXPECT_EQ(json["origins"]["software"], "assumed");
+    EXPECT_TRUE(json["failures"]["mean_time_between_s"]["planned"].is_null());
+    EXPECT_NEAR(json["checkpoint"]["storage_share"], 16.0 / 9408, 1e-6);
+}
+
+// A run of more steps than there are numbers for was one of 1 step.
+TEST(run_command, refuses_what_cannot_be_counted_or_takes_too_long) {
+    const auto refusal = [](const std::string& arguments) {
+        const test::Ran ran = run_weft(job + arguments);
+        EXPECT_EQ(ran.exit_code, 3) << arguments;
+        return ran.err;
+    };
+    EXPECT_THAT(refusal("--days 1e18 --samples 20"), HasSubstr("steps of 46.0 s: up to 1e+15 can be played"));
+    EXPECT_THAT(refusal("--days 1e300"), HasSubstr("up to 1e+15"));
+    EXPECT_THAT(refusal("--steps 1e14"), HasSubstr("Ask for a shorter run"));
+    EXPECT_THAT(refusal("--steps 1e11 --samples 10000000"), HasSubstr("Ask for --samples "));
+    EXPECT_EQ(run_weft(job + "--steps 4294967296 --samples 5").exit_code, 0);
 }
 
 }  // namespace

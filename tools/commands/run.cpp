@@ -76,7 +76,8 @@ std::vector<RunSample> play(const LongRun& run, std::uint32_t seed, std::uint32_
 std::string page_command(const po::variables_map& arguments, const RunResult& result) {
     std::string command = typed_command("run", arguments);
     for (const char* const option :
-         {"tokens", "steps", "days", "ramp", "checkpoint-every", "spares", "detection", "launch", "repair", "price"}) {
+         {"tokens", "steps", "days", "ramp", "checkpoint-every", "spares", "hardware-every", "software-every",
+          "planned-every", "detection", "stop", "launch", "repair", "storage-share", "price"}) {
         if (arguments.count(option)) command += fmt::format(" --{} {}", option, arguments[option].as<std::string>());
     }
     if (given(arguments, "asynchronous")) command += " --asynchronous";
@@ -97,6 +98,7 @@ Exit run_run(const po::variables_map& arguments) {
         return Exit::does_not_fit;
     }
     RunPlan run = plan_run(plan, simulate_batches(arguments, study, plan), terms);
+    check_work(run.run, count);
     const std::vector<RunSample> samples = play(run.run, seed, count, threads_of(arguments));
     const RunResult result = run_result(std::move(run), samples, seed, hourly, study.job.layout.ranks());
     const MachineInfo& machine = study.machine.info();

@@ -61,6 +61,25 @@ std::optional<Seconds> duration_option(const Arguments& arguments, const char* o
     throw po::error(fmt::format("--{}: expected a time such as 10m (s, m, h, d), got \"{}\"", option, *text));
 }
 
+// A mean time between events, or "never".
+std::optional<Seconds> mean_time_option(const Arguments& arguments, const char* option) {
+    const std::optional<std::string> text = text_of_option(arguments, option);
+    if (!text) return std::nullopt;
+    if (*text == "never") return endless;
+    const std::optional<Seconds> time = read_time(*text);
+    if (time && *time > Seconds{}) return time;
+    throw po::error(fmt::format("--{}: expected a time such as 20d, or never, got \"{}\"", option, *text));
+}
+
+std::optional<double> share_option(const Arguments& arguments, const char* option) {
+    const std::optional<std::string> text = text_of_option(arguments, option);
+    if (!text) return std::nullopt;
+    std::string_view rest;
+    const std::optional<double> share = leading(*text, rest);
+    if (share && rest.empty() && *share <= 1) return share;
+    throw po::error(fmt::format("--{}: expected a share above 0 and up to 1, got \"{}\"", option, *text));
+}
+
 std::optional<std::uint64_t> whole_decimal(const Arguments& arguments, const char* option) {
     const std::optional<double> value = decimal(arguments, option, "100K");
     if (!value) return std::nullopt;
@@ -87,7 +106,9 @@ constexpr std::size_t most_bins = 40;
 
 Spread spread_of(const std::vector<double>& values, const std::vector<double>& ascending) {
     Spread result;
-    for (const double value : values) result.mean += value / static_cast<double>(values.size());
+    // From the least on, so that the mean of equal values is that value.
+    for (const double value : values) result.mean += value - ascending.front();
+    result.mean = ascending.front() + result.mean / static_cast<double>(values.size());
     result.p5 = quantile(ascending, 0.05);
     result.p50 = quantile(ascending, 0.5);
     result.p95 = quantile(ascending, 0.95);
@@ -97,9 +118,9 @@ Spread spread_of(const std::vector<double>& values, const std::vector<double>& a
 Distribution distribution_of(const std::vector<double>& ascending) {
     Distribution result{.least = ascending.front(), .greatest = ascending.back(), .counts = {}};
     const double wide = result.greatest - result.least;
-    result.counts.resize(wide > 0 ? most_bins : 1);
+    result.counts.resize(result.is_narrow() ? 1 : most_bins);
     for (const double value : ascending) {
-        const double place = wide > 0 ? (value - result.least) / wide * double(most_bins) : 0;
+        const double place = result.is_narrow() ? 0 : (value - result.least) / wide * double(most_bins);
         ++result.counts[std::min(static_cast<std::size_t>(place), result.counts.size() - 1)];
     }
     return result;
@@ -116,8 +137,13 @@ RunTerms run_terms(const Arguments& arguments) {
     read_interval(arguments, terms);
     terms.spares = count_option(arguments, {.name = "spares", .least = 0});
     terms.detection = duration_option(arguments, "detection");
+    terms.stop = duration_option(arguments, "stop");
     terms.launch = duration_option(arguments, "launch");
     terms.repair = duration_option(arguments, "repair");
+    terms.hardware = mean_time_option(arguments, "hardware-every");
+    terms.software = mean_time_option(arguments, "software-every");
+    terms.planned = mean_time_option(arguments, "planned-every");
+    terms.storage_share = share_option(arguments, "storage-share");
     return terms;
 }
 
@@ -137,6 +163,17 @@ std::optional<BatchRamp> batch_ramp(const Arguments& arguments) {
 }
 
 std::optional<double> price(const Arguments& arguments) { return decimal(arguments, "price", "2.5"); }
+
+void check_work(const LongRun& run, std::uint64_t samples) {
+    constexpr double most_of_one = 1e7, most = 1e9;  // of some 300 ns
+    const double one = pieces_of(run), all = one * static_cast<double>(samples);
+    if (one <= most_of_one && all <= most) return;
+    throw RangeError(
+        fmt::format("a run has about {:.2g} interruptions and checkpoints that wait for one another, {} runs have "
+                    "{:.2g}: up to {:.0e} of one and {:.0e} of all are played. Ask for {}",
+                    one, samples, all, most_of_one, most,
+                    one > most_of_one ? "a shorter run" : fmt::format("--samples {:.0f}", std::floor(most / one))));
+}
 
 const RunQuantity& RunResult::quantity(std::string_view key) const {
     const auto found = std::ranges::find(quantities, key, &RunQuantity::key);

@@ -16,6 +16,9 @@ RunTerms run_terms(const po::variables_map& arguments);
 std::optional<BatchRamp> batch_ramp(const po::variables_map& arguments);
 std::optional<double> price(const po::variables_map& arguments);
 
+// Throws RangeError, with numbers: playing so many samples would take more than a few minutes.
+void check_work(const LongRun& run, std::uint64_t samples);
+
 // What came out of many samples of one run, quantity by quantity.
 
 // Quantiles over samples, and their mean.
@@ -23,10 +26,13 @@ struct Spread {
     double p5 = 0, p50 = 0, p95 = 0, mean = 0;
 };
 
-// Samples by value, in bins of equal width from the least to the greatest; one bin where all are equal.
+// Samples by value, in bins of equal width from the least to the greatest; one bin where that is narrow.
 struct Distribution {
     double least = 0, greatest = 0;
     std::vector<std::uint64_t> counts;
+
+    // Within a hundredth of the greatest: a chart would show as news what is none. All values are 0 or above.
+    bool is_narrow() const { return greatest - least <= 0.01 * greatest; }
 };
 
 enum class RunUnit : std::uint8_t { time, share, count, tokens, energy, per_token, cost };

@@ -55,15 +55,21 @@ std::string step_line(const RunPlan& plan) {
 }
 
 std::string failure_line(const LongRun& run) {
-    std::string line;
-    const auto add = [&](std::string_view what, Seconds mean) {
-        if (mean != endless)
-            line += fmt::format("{}{} every {}", line.empty() ? "" : ", ", what, long_time(mean.value));
+    const auto every = [](std::string_view what, Seconds mean) {
+        return mean == endless ? fmt::format("no {}", what) : fmt::format("{} every {}", what, long_time(mean.value));
     };
-    add("hardware", run.hardware);
-    add("software", run.software);
-    add("planned stops", run.planned);
-    return line;
+    return every("hardware", run.hardware) + ", " + every("software", run.software) + ", " +
+           every("planned stops", run.planned);
+}
+
+// "spares, interval": the figures of a run that come from there.
+std::string figures_from(const RunPlan& plan, RunFigures::Origin origin) {
+    std::string names;
+    for (const auto& [name, from] : plan.origins) {
+        if (from == origin) names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    std::ranges::replace(names, '_', ' ');
+    return names.empty() ? "nothing" : names;
 }
 
 std::string quantity_table(const RunResult& result) {
@@ -113,6 +119,7 @@ Json checkpoint_json(const RunPlan& plan) {
             {"write_s", plan.run.write.value},
             {"stall_s", plan.run.stall.value},
             {"load_s", plan.run.load.value},
+            {"storage_share", plan.storage_share},
             {"bytes", number<Json>(plan.checkpoint.written.value)}};
 }
 
@@ -170,16 +177,22 @@ std::vector<RunFact> run_facts(const RunResult& result) {
                                    between < run.stretches.back().steps
                                        ? fmt::format("; every {} ({} steps)", long_time(plan.interval.value),
                                                      grouped(static_cast<double>(between)))
-                                       : "; none before the end")});
+                                       : "; none before the end") +
+                           fmt::format("; {} of the file system", percent(plan.storage_share))});
     facts.push_back({"failures", failure_line(run)});
-    facts.push_back({"restart", fmt::format("detection {}, launch {}, loading {}", long_time(run.detection.value),
-                                            long_time(run.launch.value), long_time(run.load.value))});
+    facts.push_back({"restart", fmt::format("detection {}, launch {}, loading {}; a planned stop {} before its launch",
+                                            long_time(run.detection.value), long_time(run.launch.value),
+                                            long_time(run.load.value), long_time(run.stop.value))});
     facts.push_back(
         {"spares", fmt::format("{} nodes, back after {}", grouped(run.spares), long_time(run.repair.value))});
     if (plan.power) {
         facts.push_back(
             {"power", fmt::format("{} in steps, {} else", to_text(plan.power->working), to_text(plan.power->waiting))});
     }
+    using enum RunFigures::Origin;
+    facts.push_back({"by option", figures_from(plan, asked)});
+    facts.push_back({"by machine", figures_from(plan, machine)});
+    facts.push_back({"by default", figures_from(plan, assumed)});
     return facts;
 }
 
@@ -204,14 +217,13 @@ std::string run_json(const Job& job, const MachineInfo& machine, const JobRecord
     if (!plan.power) json["energy_j"] = json["joules_per_token"] = nullptr;
     json["failures"] = failures_json(result);
     json["checkpoint"] = checkpoint_json(plan);
-    json["restart"] = {{"detection_s", plan.run.detection.value},
-                       {"launch_s", plan.run.launch.value},
-                       {"load_s", plan.run.load.value},
-                       {"repair_s", plan.run.repair.value},
-                       {"spares", plan.run.spares}};
+    json["restart"] = {{"detection_s", plan.run.detection.value}, {"stop_s", plan.run.stop.value},
+                       {"launch_s", plan.run.launch.value},       {"load_s", plan.run.load.value},
+                       {"repair_s", plan.run.repair.value},       {"spares", plan.run.spares}};
     json["stretches"] = stretches_json(plan);
     json["slow_chips"] = plan.slowdown;
     if (plan.power) json["power_w"] = {{"working", plan.power->working.value}, {"waiting", plan.power->waiting.value}};
+    for (const auto& [name, origin] : plan.origins) json["origins"][std::string(name)] = enumerator_name(origin);
     json["assumptions"] = plan.assumptions;
     json["samples"] = result.samples;
     json["seed"] = result.seed;

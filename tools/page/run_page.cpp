@@ -118,12 +118,20 @@ AxisScaleOf axis_of(RunUnit unit, double most) {
     return {1, unit == RunUnit::per_token ? "J" : ""};
 }
 
-// Of each quantity that differs between runs: the begins of bins, the last one's end, and the share of runs in each.
+// Of each quantity: the begins of bins, the last one's end, and the share of runs in each; or what all runs have alike.
 std::string distributions(const RunResult& result) {
     Json all = Json::array();
     for (const RunQuantity& each : result.quantities) {
         const Distribution& d = each.distribution;
-        if (d.counts.size() < 2) continue;
+        const std::string least = run_cell(each.unit, d.least), greatest = run_cell(each.unit, d.greatest);
+        if (d.is_narrow()) {
+            const std::string alike =
+                d.least == d.greatest ? least + " in all runs"
+                                      : fmt::format("all runs within {:.2g} %, at {}", 100 * (1 - d.least / d.greatest),
+                                                    least == greatest ? least : least + " to " + greatest);
+            all.push_back({{"name", label_of(each)}, {"alike", alike}});
+            continue;
+        }
         const AxisScaleOf axis = axis_of(each.unit, d.greatest);
         Json at = Json::array(), share = Json::array();
         for (std::size_t i = 0; i <= d.counts.size(); ++i) {

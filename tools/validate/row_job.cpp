@@ -98,6 +98,7 @@ Document row_document(const ValidationSet& set, const ValidationRow& row) {
 
 std::string row_job(const ValidationSet& set, const ValidationRow& row) {
     auto job = nlohmann::ordered_json::parse(row_document(set, row).text());
+    job.erase("run");  // options of another command
     const std::filesystem::path folder = std::filesystem::absolute(set.path).parent_path();
     for (const auto& [key, shipped] :
          {std::pair{"machine", embedded::machines()}, std::pair{"model", embedded::catalog()}}) {

@@ -13,8 +13,11 @@
 namespace weft {
 namespace {
 
-bool measures_collective(const ValidationRow& row) {
-    return std::ranges::any_of(row.measured, [](const PublishedValue& m) { return m.quantity == collective_quantity; });
+bool is_collective(std::string_view quantity) { return quantity == collective_quantity; }
+
+template <class Kind>
+bool measures(const ValidationRow& row, Kind kind) {
+    return std::ranges::any_of(row.measured, kind, &PublishedValue::quantity);
 }
 
 ConfigError plain_error(std::string message) {
@@ -23,8 +26,14 @@ ConfigError plain_error(std::string message) {
     return ConfigError({std::move(diagnostic)});
 }
 
-std::variant<Study, CollectiveRequest> read_subject(const ValidationSet& set, const ValidationRow& row) {
-    if (!measures_collective(row)) return read_study(row_document(set, row));
+decltype(ValidationCase::subject) read_subject(const ValidationSet& set, const ValidationRow& row) {
+    if (measures(row, is_of_run)) {
+        if (!std::ranges::all_of(row.measured, is_of_run, &PublishedValue::quantity)) {
+            throw plain_error("a run of many steps has no measurement of one");
+        }
+        return read_run(row_document(set, row));
+    }
+    if (!measures(row, is_collective)) return read_study(row_document(set, row));
     if (row.measured.size() > 1) {
         throw plain_error("a collective on its own has no other measurement");
     }
@@ -216,6 +225,9 @@ std::vector<ValidationCase> validation_cases(std::span<const ValidationSet> sets
 
 Prediction predict(const ValidationCase& one, const ValidationRow& row, FlopConvention convention) {
     if (const Study* const study = std::get_if<Study>(&one.subject)) return predict_step(*study, row, convention);
+    if (const RunRequest* const run = std::get_if<RunRequest>(&one.subject)) {
+        return {.values = predicted_run(*run, row.measured)};
+    }
     return {.values = {collective_time(std::get<CollectiveRequest>(one.subject)).value}};
 }
 

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "tools/validate/long_run_row.hpp"
 #include "tools/validate/row_job.hpp"
 #include "tools/validate/set.hpp"
 #include "workloads/job/job.hpp"
@@ -24,7 +25,7 @@ namespace weft {
 // A row that was read and checked. Constants of its device may be changed before it is predicted.
 struct ValidationCase {
     std::size_t set = 0, row = 0;  // places in the sets and their rows
-    std::variant<Study, CollectiveRequest> subject;
+    std::variant<Study, CollectiveRequest, RunRequest> subject;
 };
 
 // The rows of `sets` whose names contain `filter`. Throws ConfigError with every mistake in any row's job, by set, line
@@ -62,7 +63,7 @@ struct ValidatedRow {
     bool fits = true;
     // TFLOP/s per accelerator by the convention asked for; 0 where the quantity is no time of a step.
     double measured_tflops = 0, predicted_tflops = 0;
-    std::optional<JobTraits> job{};  // nothing of a collective on its own
+    std::optional<JobTraits> job{};  // of a step
 
     double error() const { return predicted / measured - 1.0; }
 };
@@ -88,6 +89,7 @@ std::vector<ValidatedRow> run_validation(std::span<const ValidationSet> sets, co
 //   call.<dimension>[.<op>]_s                the same of one call, on average
 //   collective_s                             one collective on its own; the row's keys are those of
 //                                            tools/validate/row_job.hpp
+//   run.goodput and the like                 of a run of many steps (tools/validate/long_run_row.hpp)
 //   and any metric of `weft simulate --json`: step.compute_s, memory.peak_bytes, ...
 
 // How long one transformer layer takes inside a step, as layer benchmarks measure it.

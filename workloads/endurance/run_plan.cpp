@@ -14,102 +14,17 @@
 namespace weft {
 namespace {
 
-// Machines whose figures stand in for those that others lack.
-constexpr std::string_view counted = "meta-roce-h100";  // failures by cause, repair, storage
-constexpr std::string_view timed = "megascale";         // detection and launch
-
-// Figures of the job's machine, or of another, which then is an assumption.
-class Figures {
-  public:
-    Figures(const Plan& plan, std::vector<std::string>& assumptions)
-        : plan_(plan), counted_(Machine::load(counted)), assumptions_(assumptions) {}
-
-    FailureFigures failures(const RunTerms& terms) {
-        const MachineInfo& own = plan_.machine;
-        FailureFigures figures = own.operation.failures.value_or(FailureFigures{});
-        const FailureFigures& other = *counted_.info().operation.failures;
-        if (!figures.accelerator && !figures.node && !figures.nic && !figures.process) {
-            assume(fmt::format("failures as often as on {}, by accelerator, node, NIC and process: {} says nothing",
-                               counted, own.name));
-            figures.accelerator = other.accelerator;
-            figures.node = other.node;
-            figures.nic = other.nic;
-            figures.process = other.process;
-        }
-        const FailureFigures times = *Machine::load(timed).info().operation.failures;
-        pick("detection", figures.detection, terms.detection, times.detection, timed);
-        pick("launch", figures.launch, terms.launch, times.launch, timed);
-        pick("repair", figures.repair, terms.repair, other.repair, counted);
-        return figures;
-    }
-
-    // A share of the other machine's by accelerators.
-    StorageFigures storage() {
-        const MachineInfo &own = plan_.machine, &other = counted_.info();
-        if (own.operation.storage) return *own.operation.storage;
-        const auto accelerators = [](const MachineInfo& machine) {
-            return static_cast<double>(machine.nodes) * machine.accelerators_per_node;
-        };
-        const double share = accelerators(own) / accelerators(other);
-        const StorageFigures figures{other.operation.storage->write * share, other.operation.storage->read * share};
-        assume(fmt::format("a file system of {}, as {} has for each accelerator: {} says nothing",
-                           to_text(figures.write), counted, own.name));
-        return figures;
-    }
-
-    BytesPerSecond host_link() {
-        if (plan_.machine.host) return plan_.machine.host->link;
-        assume(fmt::format("copies to hosts as fast as a NIC, {}: {} says nothing of its hosts",
-                           to_text(plan_.machine.nic), plan_.machine.name));
-        return plan_.machine.nic;
-    }
-
-    std::uint32_t spares(const RunTerms& terms) {
-        const std::uint32_t rest = plan_.machine.nodes - plan_.job.nodes;
-        if (terms.spares && *terms.spares > rest) {
-            throw RangeError(fmt::format("{} spare nodes: {} has {} nodes, of which {} are the job's, so up to {}",
-                                         *terms.spares, plan_.machine.name, plan_.machine.nodes, plan_.job.nodes,
-                                         rest));
-        }
-        if (terms.spares) return *terms.spares;
-        assume(fmt::format("the {} nodes of {} beside the job's are spares", rest, plan_.machine.name));
-        return rest;
-    }
-
-    void assume(std::string text) { assumptions_.push_back(std::move(text)); }
-
-  private:
-    void pick(std::string_view what, std::optional<Seconds>& own, const std::optional<Seconds>& asked,
-              const std::optional<Seconds>& other, std::string_view machine) {
-        if (asked) own = asked;
-        if (own) return;
-        own = other;
-        assume(fmt::format("{} as on {}, {:.3g} {}: {} says nothing", what, machine,
-                           own->value / (*own < Seconds{3600} ? 60 : 3600), *own < Seconds{3600} ? "min" : "h",
-                           plan_.machine.name));
-    }
-
-    const Plan& plan_;
-    Machine counted_;
-    std::vector<std::string>& assumptions_;
-};
-
-// Mean time between failures of `count` of them together.
-Seconds together(const std::optional<Seconds>& one, double count) { return one ? *one / count : endless; }
-Seconds either(Seconds a, Seconds b) {
-    return a == endless ? b : b == endless ? a : Seconds{1 / (1 / a.value + 1 / b.value)};
-}
-
 std::optional<RunPower> power_of(const Plan& plan, const std::vector<RunStretch>& stretches, const LongRun& run,
-                                 Figures& figures) {
+                                 RunFigures& figures) {
     const DevicePower& device = plan.device.power;
     if (!device.is_known()) {
-        figures.assume(fmt::format("energy is not told: the device {} has no power", plan.device.name));
+        figures.assumptions.push_back(fmt::format("energy is not told: the device {} has no power", plan.device.name));
         return std::nullopt;
     }
     const std::optional<NodePower>& node = plan.machine.operation.power;
     if (!node)
-        figures.assume(fmt::format("energy of accelerators alone: {} has no power of a node", plan.machine.name));
+        figures.assumptions.push_back(
+            fmt::format("energy of accelerators alone: {} has no power of a node", plan.machine.name));
     const double overhead = node ? node->overhead : 1.0;
     const Watts rest = node ? node->node * static_cast<double>(plan.job.nodes) : Watts{};
     const double ranks = plan.job.layout.ranks();
@@ -130,8 +45,13 @@ std::optional<RunPower> power_of(const Plan& plan, const std::vector<RunStretch>
 // As many steps of each stretch as the run has tokens, steps or time for, the last one taking the rest.
 void set_length(RunPlan& plan, const RunTerms& terms) {
     double left = terms.tokens ? *terms.tokens : terms.steps ? static_cast<double>(*terms.steps) : terms.time->value;
+    constexpr double most = 1e15;  // steps: far from where doubles and counters end
     for (RunStretch& each : plan.stretches) {
         const double one = terms.tokens ? plan.sequence * each.batch : terms.steps ? 1.0 : each.time.value;
+        if (left / one >= most) {
+            throw RangeError(fmt::format("the run has {:.3g} steps of {}: up to {:.0e} can be played", left / one,
+                                         to_text(each.time), most));
+        }
         const auto rest = static_cast<std::uint64_t>(std::ceil(left / one));
         each.steps = &each == &plan.stretches.back() ? rest : std::min(each.steps, rest);
         left = std::max(left - static_cast<double>(each.steps) * one, 0.0);
@@ -222,24 +142,14 @@ RunPlan plan_run(const Plan& plan, std::vector<RunStretch> stretches, const RunT
     RunPlan result{.stretches = std::move(stretches),
                    .sequence = static_cast<double>(plan.job.batch.sequence),
                    .slowdown = plan.device.slowdown};
-    Figures figures(plan, result.assumptions);
-    const FailureFigures failures = figures.failures(terms);
-    const double ranks = plan.job.layout.ranks(), nodes = plan.job.nodes;
-    LongRun& run = result.run;
-    run.hardware = either(either(together(failures.accelerator, ranks), together(failures.node, nodes)),
-                          together(failures.nic, nodes * plan.machine.nics_per_node));
-    run.software = together(failures.process, ranks);
-    run.planned = failures.planned.value_or(endless);
-    run.detection = *failures.detection;
-    run.launch = *failures.launch;
-    run.repair = *failures.repair;
-    run.spares = figures.spares(terms);
+    RunFigures figures = run_figures(plan, terms);
+    LongRun& run = result.run = figures.run;
     result.between_failures = either(run.hardware, run.software);
 
     const bool waits = terms.saving == Saving::synchronous;
-    result.checkpoint = checkpoint_costs(plan, figures.storage());
+    result.checkpoint = checkpoint_costs(plan, figures.storage);
     run.load = result.checkpoint.load;
-    const Seconds copy = waits ? Seconds{} : result.checkpoint.rank / figures.host_link();
+    const Seconds copy = waits ? Seconds{} : result.checkpoint.rank / figures.host_link;
     run.stall = waits ? result.checkpoint.write : copy;
     run.write = copy + result.checkpoint.write;
 
@@ -263,6 +173,10 @@ RunPlan plan_run(const Plan& plan, std::vector<RunStretch> stretches, const RunT
                         m.value / 60, restart.value / 60, result.interval.value / 60));
     }
     result.power = power_of(plan, result.stretches, run, figures);
+    result.storage_share = figures.storage_share;
+    result.origins = std::move(figures.origins);
+    if (terms.interval || terms.between) result.origins.emplace_back("interval", RunFigures::Origin::asked);
+    result.assumptions = std::move(figures.assumptions);
     return result;
 }
 

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "sim/endurance/long_run.hpp"
-#include "topologies/machine.hpp"
-#include "workloads/plan/plan.hpp"
+#include "workloads/endurance/run_figures.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {
@@ -45,23 +44,6 @@ struct CheckpointCosts {
 
 CheckpointCosts checkpoint_costs(const Plan& plan, const StorageFigures& storage);
 
-// A training run as a whole: from simulated steps and the figures of the machine to what sim/endurance plays.
-enum class Saving : std::uint8_t { synchronous, asynchronous };  // what steps wait for: all of it, or the copy to hosts
-
-// What is asked of a run. What is left out follows from the machine, or is assumed and said.
-struct RunTerms {
-    // One of the three:
-    std::optional<double> tokens{};
-    std::optional<std::uint64_t> steps{};
-    std::optional<Seconds> time{};  // of the wall clock, after which it ends
-
-    Saving saving = Saving::synchronous;
-    std::optional<Seconds> interval{};       // of work between checkpoints, rounded to steps; or
-    std::optional<std::uint64_t> between{};  // steps between them; without either the best
-    std::optional<std::uint32_t> spares{};   // nodes
-    std::optional<Seconds> detection{}, launch{}, repair{};
-};
-
 // Steps of one batch. The last that are given go on until the run ends.
 struct RunStretch {
     std::uint32_t batch = 0;               // sequences
@@ -85,13 +67,16 @@ struct RunPlan {
     Seconds between_failures{};  // planned stops are none
     double slowdown = 1.0;       // of computation, by slow chips: in the time of a step already
     std::optional<RunPower> power{};
+    double storage_share = 1;  // of the file system's bandwidth, that the job has
+    std::vector<std::pair<std::string_view, RunFigures::Origin>> origins{};  // of its figures
     std::vector<std::string> assumptions{};
 
     double tokens(std::uint64_t steps) const;      // that the first steps train on
     Joules energy(const RunSample& sample) const;  // power must be known
 };
 
-// Throws RangeError, with numbers: more spares than nodes, or failures come so fast that the run gets nowhere.
+// Throws RangeError, with numbers: more spares than nodes, more steps than can be counted, or failures come so fast
+// that the run gets nowhere.
 RunPlan plan_run(const Plan& plan, std::vector<RunStretch> stretches, const RunTerms& terms);
 
 }  // namespace weft

@@ -325,9 +325,10 @@ for (const options of [{width: 1280}, {width: 500, dark: true}]) { // A study.
   check(await page.value('[...document.images].length > 3 && [...document.images].every(image => image.naturalWidth > 500)'), 'figures are drawn');
   check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
 }
-for (const options of [{width: 1280}, {width: 500, dark: true}]) { // A run.
+for (const options of [{width: 1280}, {width: 360, dark: true}]) { // A run, on a phone as well.
   const page = await opened('run', options);
   check(await page.value(marked('#distribution canvas')) > 0.001, 'a distribution is drawn');
+  check(await page.value(`/run time: all runs within 0.\\d+ %/.test(document.querySelector('#distribution ul').textContent)`), 'what hardly differs is told in words');
   const parts = await page.value(`[...document.querySelectorAll('.bars .bar')].map(bar =>
     [...bar.children].reduce((sum, part) => sum + parseFloat(part.style.width), 0))`);
   check(parts.length === 2 && parts.every(sum => Math.abs(sum - 100) < 0.01), 'parts are the whole run, and all that is lost', parts);

@@ -110,6 +110,37 @@ TEST(long_run, a_checkpoint_that_is_still_written_when_it_strikes_is_no_use) {
     EXPECT_NEAR(late - mean_wall(run, 1000).value, 1200.0 * 100 / 5 * 1.1, 3600.0);
 }
 
+// Rounds that nothing disturbs are a formula; steps of the same length in stretches of a round each are played one by
+// one. Same random numbers, same run.
+TEST(long_run, leaps_over_rounds_as_it_would_walk_them) {
+    for (const double write : {60.0, 900.0}) {
+        LongRun leaping = daly_case();
+        leaping.write = {write};
+        leaping.planned = 30 * hour;
+        leaping.stop = {300.0};
+        LongRun walking = leaping;
+        walking.stretches.assign(300, {.steps = 120, .step = {10.0}, .between = 120});
+        for (std::uint64_t number = 0; number < 200; ++number) {
+            const RunSample a = sample_run(leaping, 11, number), b = sample_run(walking, 11, number);
+            EXPECT_NEAR(a.wall.value, b.wall.value, 1e-6);
+            EXPECT_NEAR(a.worked.value, b.worked.value, 1e-6);
+            EXPECT_NEAR(a.stalled.value, b.stalled.value, 1e-6);
+            EXPECT_EQ(a.interruptions(), b.interruptions());
+        }
+    }
+}
+
+// 10^12 steps in a moment: as long as Daly expects.
+TEST(long_run, of_very_many_steps_is_played_by_its_interruptions) {
+    LongRun run = daly_case();
+    run.stretches = {{.steps = 1'000'000'000'000, .step = {1e-4}, .between = 12'000'000}};
+    EXPECT_NEAR(pieces_of(run), 1e8 / 18000, 1);
+    const Seconds expected = daly_run_time({1e8}, {1200.0}, run.write, run.launch, run.software);
+    EXPECT_NEAR(sample_run(run, 1, 0).wall / expected, 1.0, 0.01);
+    run.write = {1300.0};  // each waits for the one before
+    EXPECT_NEAR(pieces_of(run), 1e8 / 18000 + 1e12 / 12e6, 1);
+}
+
 // The last checkpoint waits 100 s for the one before, in which something strikes in one of forty runs: they go on all
 // the same.
 TEST(long_run, ends_though_it_is_struck_while_a_checkpoint_waits_for_the_one_before) {
@@ -132,6 +163,10 @@ TEST(long_run, planned_stops_lose_a_step_at_most) {
     const RunSample sample = sample_run(run, 1, 1);
     EXPECT_GT(sample.planned, 20U);
     EXPECT_LE(sample.lost(), Seconds{10.0} * sample.planned);
+    run.stop = {300.0};
+    const RunSample longer = sample_run(run, 1, 1);
+    EXPECT_LE(longer.down.value, 900.0 * longer.planned + 1e-6);
+    EXPECT_GT(longer.down.value, 800.0 * longer.planned) << "but for stops that others cut short";
 }
 
 TEST(long_run, ends_at_its_horizon) {

@@ -109,19 +109,6 @@ TEST(run_plan, energy_follows_activity) {
     EXPECT_NEAR(plan.power->waiting.value, (16 * device.idle.value + 2 * 450) * 1.03, 1e-6);
 }
 
-TEST(run_plan, says_what_it_assumes_and_takes_what_it_is_told) {
-    const auto assumed = [](const RunTerms& terms) {
-        std::string all;
-        for (const std::string& text : small_run(terms).assumptions) all += text + '\n';
-        return all;
-    };
-    EXPECT_THAT(assumed({.steps = 1}), HasSubstr("detection as on megascale, 10 min: frontier says nothing"));
-    EXPECT_EQ(
-        assumed(
-            {.steps = 1, .spares = 4, .detection = Seconds{60.0}, .launch = Seconds{60.0}, .repair = Seconds{60.0}}),
-        "");
-}
-
 TEST(run_plan, refuses_what_gets_nowhere_and_nodes_that_are_not_there) {
     const auto refusal = [](const RunTerms& terms) -> std::string {
         try {
@@ -134,6 +121,8 @@ TEST(run_plan, refuses_what_gets_nowhere_and_nodes_that_are_not_there) {
     EXPECT_EQ(refusal({.steps = 1}), "none");
     EXPECT_THAT(refusal({.steps = 1, .launch = Seconds{1e9}}), HasSubstr("the run gets nowhere"));
     EXPECT_THAT(refusal({.steps = 1, .spares = 9407}), HasSubstr("so up to 9406"));
+    EXPECT_THAT(refusal({.time = Seconds{1e23}}), HasSubstr("5e+22 steps of 2.00 s: up to 1e+15"));
+    EXPECT_THAT(refusal({.tokens = 1e300}), HasSubstr("up to 1e+15"));
 }
 
 }  // namespace
