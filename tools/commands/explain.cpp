@@ -8,12 +8,14 @@
 #include "tools/output/explanation_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
+#include "tools/plan/best_layout.hpp"
 #include "tools/refusals.hpp"
 
 namespace weft::commands {
 namespace {
 
-Exit run_explain(const po::variables_map& arguments) {
+Exit run_explain(const po::variables_map& typed) {
+    const po::variables_map arguments = with_best_layout(typed);
     const std::string page = output_option(arguments, "report", {".html"});
     const Study study = job_study(arguments);
     if (refused_for_memory(arguments, study, make_plan(study))) return Exit::does_not_fit;

@@ -10,6 +10,7 @@
 #include "tools/output/run_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
+#include "tools/plan/best_layout.hpp"
 #include "tools/refusals.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/report/report.hpp"
@@ -85,7 +86,8 @@ std::string page_command(const po::variables_map& arguments, const RunResult& re
     return command + fmt::format(" --samples {} --seed {}", result.samples, result.seed);
 }
 
-Exit run_run(const po::variables_map& arguments) {
+Answer answer_run(const po::variables_map& typed) {
+    const po::variables_map arguments = with_best_layout(typed);
     const std::string page = output_option(arguments, "report", {".html"});
     const RunTerms terms = run_terms(arguments);
     const std::optional<double> hourly = price(arguments);
@@ -95,7 +97,7 @@ Exit run_run(const po::variables_map& arguments) {
     const Plan plan = make_plan(study);
     if (const std::string why = obstacle(plan); !why.empty()) {
         fmt::print(stderr, "{}: {}\n", job_path(arguments), why);
-        return Exit::does_not_fit;
+        return {.text = {}, .exit = Exit::does_not_fit};
     }
     RunPlan run = plan_run(plan, simulate_batches(arguments, study, plan), terms);
     check_work(run.run, count);
@@ -105,9 +107,8 @@ Exit run_run(const po::variables_map& arguments) {
     if (!page.empty()) {
         write_file_atomically(page, run_page(study.job, machine, result, page_command(arguments, result)));
     }
-    fmt::print("{}", given(arguments, "json") ? run_json(study.job, machine, job_record(arguments), result)
-                                              : run_text(study.job, machine, result));
-    return Exit::ok;
+    return {given(arguments, "json") ? run_json(study.job, machine, job_record(arguments), result)
+                                     : run_text(study.job, machine, result)};
 }
 
 }  // namespace
@@ -115,8 +116,8 @@ Exit run_run(const po::variables_map& arguments) {
 extern const Command run{
     .name = "run",
     .summary = "a whole training run: time, goodput, cost and energy under failures",
-    .run = run_run,
     .group = CommandGroup::run,
+    .answer = answer_run,
 };
 
 }  // namespace weft::commands

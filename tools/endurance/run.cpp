@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -30,21 +29,6 @@ std::optional<double> leading(std::string_view text, std::string_view& rest) {
     if (error != std::errc() || !std::isfinite(value) || value <= 0) return std::nullopt;
     rest = text.substr(static_cast<std::size_t>(end - text.data()));
     return value;
-}
-
-// "15T", "300B", "2.5e9": decimal.
-std::optional<double> decimal(const Arguments& arguments, const char* option, std::string_view example) {
-    const std::optional<std::string> text = text_of_option(arguments, option);
-    if (!text) return std::nullopt;
-    constexpr std::array<std::pair<std::string_view, double>, 6> suffixes{
-        {{"", 1}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"B", 1e9}, {"T", 1e12}}};
-    std::string_view rest;
-    if (const std::optional<double> value = leading(*text, rest)) {
-        for (const auto& [suffix, factor] : suffixes) {
-            if (rest == suffix) return *value * factor;
-        }
-    }
-    throw po::error(fmt::format("--{}: expected a number above 0 such as {}, got \"{}\"", option, example, *text));
 }
 
 std::optional<Seconds> read_time(std::string_view text) {
@@ -81,7 +65,7 @@ std::optional<double> share_option(const Arguments& arguments, const char* optio
 }
 
 std::optional<std::uint64_t> whole_decimal(const Arguments& arguments, const char* option) {
-    const std::optional<double> value = decimal(arguments, option, "100K");
+    const std::optional<double> value = decimal_option(arguments, option, "100K");
     if (!value) return std::nullopt;
     if (*value == std::trunc(*value) && *value < 1e15) return static_cast<std::uint64_t>(*value);
     throw po::error(fmt::format("--{}: expected a whole number below 10^15, got {}", option, *value));
@@ -129,8 +113,8 @@ Distribution distribution_of(const std::vector<double>& ascending) {
 }  // namespace
 
 RunTerms run_terms(const Arguments& arguments) {
-    RunTerms terms{.tokens = decimal(arguments, "tokens", "15T"), .steps = whole_decimal(arguments, "steps")};
-    if (const std::optional<double> days = decimal(arguments, "days", "54")) terms.time = Seconds{*days * 86400};
+    RunTerms terms{.tokens = decimal_option(arguments, "tokens", "15T"), .steps = whole_decimal(arguments, "steps")};
+    if (const std::optional<double> days = decimal_option(arguments, "days", "54")) terms.time = Seconds{*days * 86400};
     const int lengths = int{terms.tokens.has_value()} + int{terms.steps.has_value()} + int{terms.time.has_value()};
     if (lengths != 1) throw po::error("how long is the run? one of --tokens, --steps and --days");
     terms.saving = arguments["asynchronous"].as<bool>() ? Saving::asynchronous : Saving::synchronous;
@@ -162,7 +146,7 @@ std::optional<BatchRamp> batch_ramp(const Arguments& arguments) {
     throw po::error(fmt::format("--ramp: expected START,INCREMENT,SAMPLES such as 16,8,1000000, got \"{}\"", *text));
 }
 
-std::optional<double> price(const Arguments& arguments) { return decimal(arguments, "price", "2.5"); }
+std::optional<double> price(const Arguments& arguments) { return decimal_option(arguments, "price", "2.5"); }
 
 void check_work(const LongRun& run, std::uint64_t samples) {
     constexpr double most_of_one = 1e7, most = 1e9;  // of some 300 ns
