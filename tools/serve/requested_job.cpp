@@ -186,6 +186,7 @@ RequestedJob imported_job(const SourceFile& file, const Json& said) {
     for (const auto& [key, value] : parameters) overrides.push_back(fmt::format("{}={}", key, value));
     JobSource source(file.path);
     source.text = file.text;
+    source.alone = true;
     OpenedJob job = open_job(source, overrides);
     return {pretty(Json::parse(job.document.text())), std::move(job.notes)};
 }

@@ -56,7 +56,7 @@ void add_own_members(const SourceFile& file, std::vector<std::string>& assignmen
 // The options with what `weft export` adds to a file (workloads/exports).
 FormatOptions completed(const FormatOptions& said, std::span<const SourceFile> files) {
     std::vector<std::string> own;
-    for (const SourceFile& file : files) {
+    for (const SourceFile& file : said.alone ? std::span<const SourceFile>() : files) {
         const std::vector<std::string> assignments = own_assignments(file);
         own.insert(own.end(), assignments.begin(), assignments.end());
     }

@@ -35,7 +35,8 @@ struct FormatOptions {
     std::string like{};                    // the machine that an imported one is otherwise like
     std::vector<std::string> variables{};  // "NAME=VALUE" of a script
     std::vector<std::string> overrides{};  // "key.path=value" of what is made
-    bool alone = false;                    // no file is read that the given ones name
+    // Who sets it has looked at what the files say by own_assignments(), and no file is read that they name.
+    bool alone = false;
 };
 
 // Something about the input that the user should know. An error is a key that would change the result and cannot be

@@ -65,7 +65,7 @@ OpenedJob open_job(const JobSource& source, std::span<const std::string> overrid
     SourceFile file{source.path.string(), source.read()};
     if (const Format* const format = find_format(file)) {
         FormatOptions options = format_options(overrides);
-        options.alone = source.text.has_value();
+        options.alone = source.alone;
         return imported_job(*format, std::move(file), options);
     }
     OpenedJob job{Document::parse(file.path, std::move(file.text)), {}};

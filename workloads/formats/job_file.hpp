@@ -22,7 +22,8 @@ struct JobSource {
     JobSource(const File& file) : path(file) {}  // NOLINT(google-explicit-constructor): the usual source
 
     std::filesystem::path path;         // of the file; of a text, its name, and from whose folder it names files
-    std::optional<std::string> text{};  // of a job of weft's own or of another tool, which then names no files
+    std::optional<std::string> text{};  // of a job of weft's own or of another tool
+    bool alone = false;                 // as in FormatOptions
 
     bool is_empty() const { return path.empty() && !text; }
     std::string read() const;  // throws ConfigError
