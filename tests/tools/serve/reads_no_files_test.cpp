@@ -121,8 +121,9 @@ TEST_F(reads_no_files, of_what_other_tools_launch) {
     EXPECT_EQ(status("/job.json?machine=frontier&nodes=1", script), 200u) << "also a file here";
     for (const std::string& named : {"machine=" + secret, "model=" + secret, "machine.extends=" + secret,
                                      std::string("model=secret.json"), "fabric.placement=file:" + secret}) {
-        const std::string commented = "# weft: " + named + "\n# weft: machine.extends=LUMI\n" + script;
-        EXPECT_EQ(status("/job.json?nodes=1", commented), 422u) << named;
+        const std::string comment = "# weft: " + named + "\n";
+        const std::string commented = comment + "# weft: machine.extends=LUMI\n" + script;
+        EXPECT_EQ(status("/job.json?nodes=1", comment + script), 422u) << named;
         EXPECT_NE(status("/job.json?machine=dgx-h100&nodes=1", commented), 500u) << "what is asked for counts";
         EXPECT_EQ(status("/job.json?machine=dgx-h100&nodes=1&" + named, script), 422u) << named;
         EXPECT_FALSE(opened_.any()) << named;
