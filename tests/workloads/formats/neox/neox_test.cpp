@@ -309,7 +309,8 @@ INSTANTIATE_TEST_SUITE_P(
         {R"("te_fp8_mha": true)", "te_fp8_mha: weft's fp8 is not that of one module"},
         {R"("soft_prompt_tuning": {"enabled": true})", "soft_prompt_tuning: weft trains all weights"},
         {R"("optimizer": {"type": "CPUAdam"})",
-         "optimizer: states on the host are those of ZeRO (offload_optimizer), framework deepspeed with zero 1 to 3, "
+         "optimizer.states (optimizer.type): states on the host are those of ZeRO (offload_optimizer), framework "
+         "deepspeed with zero 1 to 3, "
          "or of Megatron-core (--optimizer-cpu-offload), framework megatron with zero 1"},
         {R"("activation": "gelu_fast")",
          R"(activation: expected one of gelu, geglu, relu, softsign, swish, mish, silu, reglu, swiglu, bilinear, glu, got "gelu_fast")"},
