@@ -226,14 +226,7 @@ void print_job_notes(const po::variables_map& arguments) {
 }
 
 void print_notes(std::span<const FormatNote> notes) {
-    constexpr std::array<std::string_view, 3> words{"note", "warning", "error"};
-    for (const FormatNote& note : notes) {
-        std::string place = note.origin.file;
-        if (note.origin.line > 0) place += fmt::format(":{}", note.origin.line);
-        fmt::print(stderr, "{}{}{}: {}{}{}\n", place, place.empty() ? "" : ": ",
-                   words.at(static_cast<std::size_t>(note.severity)), note.origin.key,
-                   note.origin.key.empty() ? "" : ": ", note.message);
-    }
+    for (const FormatNote& note : notes) fmt::print(stderr, "{}\n", to_text(note));
 }
 
 std::vector<std::string> option_texts(const po::variables_map& arguments, const char* option) {

@@ -90,12 +90,18 @@ class Constants {
 FlopsPerSecond rate(Field& field) { return field.flop_rate("value"); }
 Seconds duration(Field& field) { return field.duration("value"); }
 
+constexpr Bytes most_memory{9007199254740992.0};
+
 void read_specification(Constants constants, Device& device) {
     constants.read("peak_half", device.peak_half, rate);
     constants.read("peak_single", device.peak_single, rate);
     constants.read_if_given("peak_eighth", device.peak_eighth, rate);
     constants.read_if_given("peak_quarter", device.peak_quarter, rate);
-    constants.read("memory", device.memory, [](Field& f) { return f.bytes("value"); });
+    constants.read("memory", device.memory, [](Field& f) {
+        const Bytes said = f.bytes("value");
+        if (said > most_memory) f.error("value", "expected at most 8192 TiB, which a double still counts exactly");
+        return std::min(said, most_memory);
+    });
     constants.read("memory_bandwidth", device.memory_bandwidth, [](Field& f) { return f.bandwidth("value"); });
     constants.read("compute_units", device.gemm.compute_units, [](Field& f) { return f.count("value"); });
     constants.done();

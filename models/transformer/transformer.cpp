@@ -217,6 +217,10 @@ std::vector<std::string> expert_obstacles(const Transformer& model, const LayerS
     return obstacles;
 }
 
+bool can_share(const Transformer& model, const LayerSplit& split) {
+    return tensor_obstacles(model, split.tensor).empty() && expert_obstacles(model, split).empty();
+}
+
 std::uint64_t padded_vocabulary(const Transformer& model, std::uint32_t tensor) {
     const std::uint64_t multiple = std::uint64_t{model.vocabulary_multiple} * tensor;
     return (model.vocabulary + multiple - 1) / multiple * multiple;

@@ -235,6 +235,7 @@ struct LayerSplit {
 };
 // The same for the experts of a layer. Does not repeat tensor_obstacles.
 std::vector<std::string> expert_obstacles(const Transformer& model, const LayerSplit& split);
+bool can_share(const Transformer& model, const LayerSplit& split);  // neither
 
 // A norm, a linear map or the experts of a layer, as one rank holds it.
 struct Module {

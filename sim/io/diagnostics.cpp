@@ -66,7 +66,9 @@ constexpr std::size_t telling_prefix = 3;  // "sim" for "simulate": that many le
 
 std::vector<std::string> nearest(std::string_view name, std::span<const std::string> known) {
     std::vector<std::pair<std::size_t, std::string>> near;
+    constexpr std::size_t most = 256;  // letters: distances take the product of both
     for (const std::string& candidate : known) {
+        if (std::max(name.size(), candidate.size()) > most) continue;
         const bool begun = name.size() >= telling_prefix && candidate.starts_with(name);
         std::size_t distance = edit_distance(name, candidate);
         if (begun) distance = std::min(distance, std::size_t{1});

@@ -84,7 +84,7 @@ void read_overrides(const std::string& text) {
 
 void read_posted(const std::string& text) {
     if (!is_utf8(text)) return;  // refused before anything is read of it
-    const std::string job = requested_job({.method = "POST", .target = "/job.json", .body = text}, {"/job.json"});
+    const std::string job = requested_job({.method = "POST", .target = "/job.json", .body = text}, {"/job.json"}).text;
     parameters_of(job);
     go_on_with(read_study(Document::parse("job.json", job), Purpose::simulation, sources_of_case()));
 }
@@ -99,7 +99,7 @@ void read_address(const std::string& text) {
         if (page.status >= 500) throw std::logic_error("answered with " + page.body);
     }
     if (!target) return;
-    const std::string job = requested_job({.method = "GET", .target = text, .body = {}}, *target);
+    const std::string job = requested_job({.method = "GET", .target = text, .body = {}}, *target).text;
     go_on_with(read_study(Document::parse("job.json", job), Purpose::simulation, sources_of_case()));
 }
 

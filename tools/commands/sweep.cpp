@@ -30,9 +30,9 @@ unsigned threads_of(const po::variables_map& arguments) {
 }
 
 std::unique_ptr<Crew> crew_of(const po::variables_map& arguments) {
-    if (!is_crew_of_mpi(arguments)) return thread_crew(threads_of(arguments));
     const double patience = arguments["patience"].as<double>();
     if (!(patience > 0)) throw po::error("--patience: expected a time above 0");
+    if (!is_crew_of_mpi(arguments)) return thread_crew(threads_of(arguments));
     return mpi_crew({.threads = threads_of(arguments), .patience = Seconds{patience}});
 }
 

@@ -19,7 +19,7 @@ constexpr double upright_width = 1240;  // the widest page that grows to keep la
 constexpr double tilt = 38, degree = std::numbers::pi / 180;
 constexpr double group_gap = 0.7;  // of a slot, between groups
 
-double longest(const std::vector<ChartCategory>& categories) {
+double widest_label(const std::vector<ChartCategory>& categories) {
     double width = 0;
     for (const ChartCategory& category : categories) {
         width = std::max(width, text_width(category.label, ChartFrame::font));
@@ -89,7 +89,7 @@ ChartFrame chart_frame(const Chart& chart, const std::vector<ChartTick>& y_ticks
 
     double slots = 0;
     const std::vector<double> centres = slot_centres(chart.categories, slots);
-    const double label = longest(chart.categories);
+    const double label = widest_label(chart.categories);
     double slot = slot_width(chart);
     if (const double upright = std::max(slot, label + label_gap); frame.left + slots * upright <= upright_width) {
         slot = upright;

@@ -115,8 +115,16 @@ std::vector<Source> sources(const JobInput& job, const Plan& plan) {
     return all;
 }
 
+std::string note_list(std::span<const FormatNote> notes) {
+    std::string items;
+    for (const FormatNote& note : notes) items += "<li>" + xml_escaped(to_text(note)) + "</li>";
+    return notes.empty()
+               ? ""
+               : html_details(fmt::format("{} notes on what was read", notes.size()), "<ul>" + items + "</ul>");
+}
+
 std::string input_tables(const Simulation& run, const JobInput& input) {
-    return resolved(run.plan) + source_table(input, run.plan) +
+    return note_list(input.notes) + resolved(run.plan) + source_table(input, run.plan) +
            html_details("The job, overrides applied", "<pre>" + xml_escaped(job_text(input)) + "</pre>");
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "workloads/formats/format.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/report/simulation.hpp"
 
@@ -12,9 +14,10 @@ namespace weft {
 
 // The job as it was asked for.
 struct JobInput {
-    std::string command;                // "weft simulate JOB --set ..."
-    std::string text;                   // JSON, overrides applied
-    std::filesystem::path folder = {};  // from which it names files
+    std::string command;                 // "weft simulate JOB --set ..."
+    std::string text;                    // JSON, overrides applied
+    std::filesystem::path folder = {};   // from which it names files
+    std::vector<FormatNote> notes = {};  // on a file of another tool that it was read from
 };
 
 struct Source {
@@ -22,6 +25,9 @@ struct Source {
     std::string what;  // "links.slingshot.nic.latency"; empty: the file as a whole
     std::string text;
 };
+
+// As a list under a line; nothing where there are none. HTML.
+std::string note_list(std::span<const FormatNote> notes);
 
 // Every "source" in the files of the machine, the device and the model that the job names, in the files' order. Of
 // files that have none, and of a model inside the job, nothing.

@@ -13,6 +13,7 @@
 #include "tools/output/figures.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
+#include "tools/page/inputs.hpp"
 #include "tools/schema/reference.hpp"
 #include "tools/serve/requested_job.hpp"
 #include "topologies/machine.hpp"
@@ -206,6 +207,27 @@ void add_jobs(HtmlText& html, const FormChoices& choices, const std::optional<St
     html.add("</ul></details>");
 }
 
+// What another tool launches, or a job file, to be read into the form, with what such a text does not say.
+void add_paste(HtmlText& html, const FormChoices& choices) {
+    html.put(
+        "<details class=\"data\"><summary>Begin with a launch script or configuration</summary>"
+        "<form method=\"post\" action=\"/\" autocomplete=\"off\"><div class=\"controls\"><label>machine ");
+    for (const FormGroup& group : choices.groups) {
+        const auto machine = std::ranges::find(group.fields, "machine", &FormField::key);
+        if (machine == group.fields.end()) continue;
+        html.put("<select name=\"machine\">");
+        add_choices(html, *machine, "");
+        html.put("</select>");
+    }
+    html.add(
+        "</label><label>nodes <input name=\"nodes\" inputmode=\"numeric\"></label>"
+        "<label>vocabulary <input name=\"model.vocabulary\" inputmode=\"numeric\"></label><button>Read</button></div>"
+        "<textarea name=\"{}\" rows=\"12\" aria-label=\"Text to read\" placeholder=\"#!/bin/bash of Megatron-LM, YAML "
+        "of "
+        "GPT-NeoX, TOML of torchtitan, config.json of Hugging Face, ...\"></textarea></form></details>",
+        pasted_name);
+}
+
 // Keys of the values that are in no group.
 void add_others(HtmlText& html, const FormChoices& choices, const Parameters& values) {
     html.put("<fieldset><legend>Other keys</legend><div class=\"fields\" id=\"others\">");
@@ -257,11 +279,14 @@ std::string query_of(const Parameters& values) {
     return query;
 }
 
-std::string form_page(const FormChoices& choices, const Parameters& said, const std::optional<StartingJob>& own) {
+std::string form_page(const FormChoices& choices, const Parameters& said, const std::optional<StartingJob>& own,
+                      std::span<const FormatNote> notes) {
     const Parameters values = last_said(said);
     HtmlText html;
     html.add("<p class=\"lead\">A training step on a machine that you choose, simulated here and now.</p>");
     add_jobs(html, choices, own);
+    add_paste(html, choices);
+    html.put(note_list(notes));
     html.add(
         "<form id=\"job\" method=\"get\" action=\"/simulate\" target=\"result\" autocomplete=\"off\">"
         "<div class=\"groups\">");

@@ -3,13 +3,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-namespace weft {
+#include "tools/serve/requested_job.hpp"
 
-using Parameters = std::vector<std::pair<std::string, std::string>>;  // key and value of a job, as in an address
+namespace weft {
 
 struct FormField {
     std::string key, meaning;
@@ -38,8 +40,12 @@ FormChoices form_choices();
 
 // The page with the form: a job key by key, and below it what comes of it.
 
-// `values`: of the job that it begins with. `own`: the job of the command line, offered beside those of `choices`.
-std::string form_page(const FormChoices& choices, const Parameters& values, const std::optional<StartingJob>& own);
+// `values`: of the job that it begins with, on which there may be notes. `own`: the job of the command line, offered
+// beside those of `choices`.
+std::string form_page(const FormChoices& choices, const Parameters& values, const std::optional<StartingJob>& own,
+                      std::span<const FormatNote> notes = {});
+
+inline constexpr std::string_view pasted_name = "pasted";  // of the form that a launch script is pasted into
 
 // "layout.tensor=4&nodes=8", as an address has it behind the question mark.
 std::string query_of(const Parameters& values);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -47,13 +48,16 @@ void put_in_place(Json& job, const char* key, std::span<const embedded::File> sh
     said = Json::parse(document.text());
 }
 
-void flatten(const Json& json, const std::string& path, std::vector<std::pair<std::string, std::string>>& found) {
+constexpr std::array<std::string_view, 3> whole_objects{"machine", "model", "fabric.background"};
+
+// `whole`: keys whose objects stay as they are.
+void flatten(const Json& json, const std::string& path, std::span<const std::string_view> whole, Parameters& found) {
     for (const auto& [key, value] : json.items()) {
         const std::string inner = path.empty() ? key : path + "." + key;
         const bool one_value = !value.is_object() || key.find_first_of(".[=") != std::string::npos ||
-                               inner == "machine" || inner == "model" || inner == "fabric.background";
+                               std::ranges::find(whole, inner) != whole.end();
         if (!one_value) {
-            flatten(value, inner, found);
+            flatten(value, inner, whole, found);
         } else if (value.is_string() && !Json::accept(value.get<std::string>())) {
             found.emplace_back(inner, value.get<std::string>());
         } else if (!value.is_null()) {
@@ -174,6 +178,19 @@ std::vector<Diagnostic> keep_to_shipped_names(Json& job) {
     return check.take();
 }
 
+// A file of another tool with what is said beside it, whose names are weft's.
+RequestedJob imported_job(const SourceFile& file, const Json& said) {
+    Parameters parameters;
+    flatten(said, "", {}, parameters);
+    std::vector<std::string> overrides;
+    for (const auto& [key, value] : parameters) overrides.push_back(fmt::format("{}={}", key, value));
+    JobSource source(file.path);
+    source.text = file.text;
+    source.alone = true;
+    OpenedJob job = open_job(source, overrides);
+    return {pretty(Json::parse(job.document.text())), std::move(job.notes)};
+}
+
 std::optional<std::string> decoded(std::string_view text) {
     std::string plain;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -195,22 +212,26 @@ std::optional<std::string> decoded(std::string_view text) {
 
 }  // namespace
 
-std::string requested_job(const HttpRequest& request, const RequestTarget& target) {
-    std::string text = request.body;
-    if (request.method != "POST") {
-        Document said = Document::parse(requested_name, "{}");
-        for (const auto& [key, value] : target.parameters) {
-            if (!value.empty()) said.assign(key + "=" + value);
-        }
-        text = pretty(Json::parse(said.text()));
+RequestedJob requested_job(const HttpRequest& request, const RequestTarget& target) {
+    const bool is_posted = request.method == "POST";
+    const SourceFile body{requested_name, request.body};
+    const bool is_foreign = is_posted && find_format(body) != nullptr;
+    Document said = Document::parse(requested_name, is_posted && !is_foreign ? body.text : "{}");
+    if (is_foreign) {
+        for (const std::string& assignment : own_assignments(body)) said.assign(assignment);
     }
-    const Json as_sent = Json::parse(Document::parse(requested_name, text).text());
+    for (const auto& [key, value] : target.parameters) {
+        if (!value.empty()) said.assign(key + "=" + value);
+    }
+    const Json as_sent = Json::parse(said.text());
     Json job = as_sent;
     if (std::vector<Diagnostic> refused = keep_to_shipped_names(job); !refused.empty()) {
-        add_other_mistakes(pretty(job), refused);
+        if (!is_foreign) add_other_mistakes(pretty(job), refused);
         throw ConfigError(std::move(refused));
     }
-    return job == as_sent ? text : pretty(job);
+    if (is_foreign) return imported_job(body, job);
+    const bool is_as_sent = is_posted && target.parameters.empty() && job == as_sent;
+    return {is_as_sent ? body.text : pretty(job), {}};
 }
 
 std::string self_contained_job(Document job) {
@@ -228,10 +249,10 @@ std::string self_contained_job(Document job) {
     return pretty(json);
 }
 
-std::vector<std::pair<std::string, std::string>> parameters_of(std::string_view job) {
-    std::vector<std::pair<std::string, std::string>> found;
+Parameters parameters_of(std::string_view job) {
+    Parameters found;
     const Document document = Document::parse(requested_name, std::string(job));
-    if (const Json json = Json::parse(document.text()); json.is_object()) flatten(json, "", found);
+    if (const Json json = Json::parse(document.text()); json.is_object()) flatten(json, "", whole_objects, found);
     return found;
 }
 

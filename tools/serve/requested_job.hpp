@@ -12,9 +12,12 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/document.hpp"
+#include "workloads/formats/format.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft {
+
+using Parameters = std::vector<std::pair<std::string, std::string>>;  // key and value of a job, as in an address
 
 // A request to the server and its answer as values, whatever carries them.
 
@@ -34,8 +37,8 @@ struct HttpResponse {
 
 // The target of a request: a path and parameters.
 struct RequestTarget {
-    std::string path;                                               // "/simulate"
-    std::vector<std::pair<std::string, std::string>> parameters{};  // decoded, in their order
+    std::string path;         // "/simulate"
+    Parameters parameters{};  // decoded, in their order
 };
 
 // As browsers encode forms (WHATWG URL, application/x-www-form-urlencoded). Nothing where an escape is cut or wrong, or
@@ -46,16 +49,22 @@ bool is_utf8(std::string_view text);
 
 inline constexpr const char* requested_name = "job.json";  // what a client's job is called, and as what it is saved
 
-// The text of a job file. What the parameters say, "key.path=value" as --set takes them, or the body that is posted;
-// empty values say nothing. No file is named in it (keep_to_shipped_names). Throws ConfigError.
-std::string requested_job(const HttpRequest& request, const RequestTarget& target);
+// The text of a job file, and notes on what is another tool's.
+struct RequestedJob {
+    std::string text;
+    std::vector<FormatNote> notes;
+};
+
+// What is posted, a job or what another tool wrote for its launch, with what the parameters say, "key.path=value" as
+// --set takes them; empty values say nothing. No file is named in it (keep_to_shipped_names). Throws ConfigError.
+RequestedJob requested_job(const HttpRequest& request, const RequestTarget& target);
 
 // A job file of the command line as such a text: machine and model from files, and those that a file of another tool
 // describes, stand in it. Throws ConfigError, also where a file cannot be said so.
 std::string self_contained_job(Document job);
 
 // "key.path=value" of everything that a job says, to be the parameters of an address. Lists stay whole.
-std::vector<std::pair<std::string, std::string>> parameters_of(std::string_view job);
+Parameters parameters_of(std::string_view job);
 
 // Jobs from a client name what weft ships, and no file of the machine that serves.
 

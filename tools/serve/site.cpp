@@ -87,7 +87,21 @@ HttpResponse refuse(const HttpRequest& request, unsigned status, std::string err
     return refusal({.status = status, .error = std::move(error)}, request.accept);
 }
 
-HttpResponse refuse_method(const HttpRequest& request, std::string_view allowed) {
+// What was pasted into the form's page as the job that it begins with.
+HttpResponse pasted_answer(const Site& site, const HttpRequest& request) {
+    std::optional<RequestTarget> said = parse_target("/?" + request.body);
+    if (!said) return refuse(request, 400, "what is posted is no form in UTF-8");
+    HttpRequest read{.method = request.method, .target = request.target, .body = {}};
+    std::erase_if(said->parameters, [&](const auto& each) {
+        if (each.first == pasted_name) read.body = each.second;
+        return each.first == pasted_name;
+    });
+    const RequestedJob job = requested_job(read, *said);
+    return {.body = form_page(site.choices, parameters_of(job.text), site.own, job.notes)};
+}
+
+HttpResponse refuse_method(const HttpRequest& request) {
+    constexpr const char* allowed = "GET, HEAD, POST";
     HttpResponse answer = refuse(request, 405, fmt::format("{} is not answered here: {}", request.method, allowed));
     answer.fields.emplace_back("Allow", allowed);
     return answer;
@@ -99,14 +113,11 @@ HttpResponse routed(const Site& site, const HttpRequest& request) {
         return refuse(request, 400, "the address is no path with parameters in UTF-8");
     }
     const bool asks = request.method == "GET" || request.method == "HEAD", posts = request.method == "POST";
-    if (target->path == "/") return asks ? form_answer(site, *target) : refuse_method(request, "GET, HEAD");
+    if (!asks && !posts) return refuse_method(request);
+    if (target->path == "/") return asks ? form_answer(site, *target) : pasted_answer(site, request);
     const auto* const route = std::ranges::find(routes, target->path, &ServedPath::path);
     if (route == routes.end()) {
         return refuse(request, 404, "there is /, /simulate, /explain, /plan and /job.json, each with ?KEY=VALUE&...");
-    }
-    if (!asks && !posts) return refuse_method(request, "GET, HEAD, POST");
-    if (posts && !target->parameters.empty()) {
-        return refuse(request, 400, "a job is posted or in the address, not both");
     }
     if (!is_utf8(request.body)) return refuse(request, 400, "the job is not in UTF-8");
     return route->of_job(request, *target);
@@ -135,12 +146,14 @@ struct ServableJob {
     JobInput input;
 };
 
-ServableJob servable(std::string text, const char* command, Purpose purpose, void (*check_size)(const Job&)) {
-    const Document document = Document::parse(requested_name, text);
+ServableJob servable(RequestedJob asked, const char* command, Purpose purpose, void (*check_size)(const Job&)) {
+    const Document document = Document::parse(requested_name, asked.text);
     Study study = read_study(document.copy(), purpose);
     check_size(study.job);
-    JobInput input{.command = fmt::format("weft {} {}", command, requested_name), .text = document.text()};
-    return {std::move(text), std::move(study), std::move(input)};
+    JobInput input{.command = fmt::format("weft {} {}", command, requested_name),
+                   .text = document.text(),
+                   .notes = std::move(asked.notes)};
+    return {std::move(asked.text), std::move(study), std::move(input)};
 }
 
 JobSource source_of(const ServableJob& job) {
@@ -269,7 +282,7 @@ HttpResponse search_answer(const HttpRequest& request, const RequestTarget& targ
 
 HttpResponse job_file_answer(const HttpRequest& request, const RequestTarget& target) {
     return {.type = "application/json",
-            .body = requested_job(request, target),
+            .body = requested_job(request, target).text,
             .fields = {{"Content-Disposition", fmt::format("attachment; filename=\"{}\"", requested_name)}}};
 }
 

@@ -20,7 +20,7 @@ mkdir -p "$shards"
 # The first of the array submits the merge; it starts when all have ended well, and leaves the queue where one has not.
 if ((SLURM_ARRAY_TASK_ID == SLURM_ARRAY_TASK_MIN)); then
     sbatch --job-name=weft-merge --dependency="afterok:$SLURM_ARRAY_JOB_ID" --kill-on-invalid-dep=yes \
-        --ntasks=1 --time=00:10:00 --wrap "'$weft' merge '$rows' '$shards'/*.shard"
+        --ntasks=1 --time=00:10:00 --wrap "${weft@Q} merge ${rows@Q} ${shards@Q}/*.shard"
 fi
 
 exec "$weft" sweep "$sweep" "${options[@]}" --shard "$SLURM_ARRAY_TASK_ID/$count" --jobs "$SLURM_CPUS_PER_TASK" \

@@ -82,7 +82,7 @@ Draft deepspeed_keys(const Study& study, Unsayable& unsayable) {
 void add_rest(Draft& config, const Study& study) {
     const Job& job = study.job;
     Draft& rest = config.object("weft");
-    for (const std::string& assignment : own_assignments(own_keys(study, "deepspeed"))) {
+    for (const std::string& assignment : own_assignments({"", own_keys(study, "deepspeed")})) {
         const std::size_t equals = assignment.find('=');
         rest.set(assignment.substr(0, equals), assignment.substr(equals + 1), {});
     }

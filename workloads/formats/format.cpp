@@ -13,6 +13,7 @@
 #include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
+#include "workloads/formats/keys.hpp"
 #include "workloads/formats/text.hpp"
 #include "workloads/job/job.hpp"
 
@@ -37,7 +38,7 @@ const Format& named_format(std::string_view name) {
         {}, fmt::format("unknown format \"{}\"{}; expected one of {}", name, suggestion(name, names), known_formats()));
 }
 
-// The same of JSON's object "weft". Bad JSON is its reader's to refuse.
+// Of JSON's object "weft". Bad JSON is its reader's to refuse.
 void add_own_members(const SourceFile& file, std::vector<std::string>& assignments) {
     if (!is_json_object(file.text) || !contains(file.text, "\"weft\"")) return;
     try {
@@ -55,10 +56,9 @@ void add_own_members(const SourceFile& file, std::vector<std::string>& assignmen
 // The options with what `weft export` adds to a file (workloads/exports).
 FormatOptions completed(const FormatOptions& said, std::span<const SourceFile> files) {
     std::vector<std::string> own;
-    for (const SourceFile& file : files) {
-        const std::vector<std::string> comments = own_assignments(file.text);
-        own.insert(own.end(), comments.begin(), comments.end());
-        add_own_members(file, own);
+    for (const SourceFile& file : said.alone ? std::span<const SourceFile>() : files) {
+        const std::vector<std::string> assignments = own_assignments(file);
+        own.insert(own.end(), assignments.begin(), assignments.end());
     }
     FormatOptions options = format_options(own);
     if (!said.machine.empty()) options.machine = said.machine;
@@ -67,19 +67,20 @@ FormatOptions completed(const FormatOptions& said, std::span<const SourceFile> f
     if (!said.model.empty()) options.model = said.model;
     if (said.vocabulary > 0) options.vocabulary = said.vocabulary;
     options.like = said.like;
+    options.alone = said.alone;
     options.variables = said.variables;
     options.overrides.insert(options.overrides.end(), said.overrides.begin(), said.overrides.end());
     return options;
 }
 
-void throw_errors(const Import& import) {
+std::vector<Diagnostic> errors_of(const Import& import) {
     std::vector<Diagnostic> errors;
     for (const FormatNote& note : import.notes) {
         if (note.severity != FormatNote::Severity::error) continue;
         errors.push_back(
             {.file = note.origin.file, .line = note.origin.line, .key = note.origin.key, .message = note.message});
     }
-    if (!errors.empty()) throw ConfigError(std::move(errors));
+    return errors;
 }
 
 void add_parameters(Import& import, const Transformer& model) {
@@ -126,6 +127,14 @@ void put_model(Import& import, const FormatOptions& options, Origin origin) {
     for (FormatNote& note : model.notes) import.notes.push_back(std::move(note));
 }
 
+// A model on a machine is a job.
+void put_on_machine(Import& import, const FormatOptions& options, const SourceFile& file) {
+    Draft model = std::exchange(import.object, {});
+    if (!model.has("name")) model.set("name", std::filesystem::path(file.path).stem().string(), in_file(file.path));
+    import.object.object("model") = std::move(model);
+    assume_run(import, options);
+}
+
 void put_options(Import& import, const FormatOptions& options) {
     Draft& object = import.object;
     if (import.kind == FormatKind::job) {
@@ -150,9 +159,11 @@ void check_model(Import& import, const std::string& name) {
 }
 
 void check_job_draft(Import& import, const std::string& name) {
-    require(import, "machine", "--machine MACHINE");
-    require(import, "model", "--model MODEL (a name of the catalog, a model file or a config.json)");
-    if (import.has_errors()) return;
+    if (!import.has_errors()) {
+        require(import, "machine", "--machine MACHINE");
+        require(import, "model", "--model MODEL (a name of the catalog, a model file or a config.json)");
+    }
+    if (!import.object.has("machine") || !import.object.has("model")) return;
     const Study study = read_study(import.object.document(name));
     Transformer model = study.job.model;  // as the tensor ranks together hold it
     model.vocabulary = static_cast<std::uint32_t>(padded_vocabulary(model, study.job.layout.tensor));
@@ -239,14 +250,26 @@ Import import_files(const Format& format, std::span<const SourceFile> files, con
     if (!format.refusal.empty() && files.size() > 1) refuse_file(files[1].path, std::string(format.refusal));
     const FormatOptions options = completed(said, files);
     Import import = format.read(files, options);
-    throw_errors(import);
-    finish_import(import, options, files.front().path);
-    throw_errors(import);
+    std::vector<Diagnostic> errors = errors_of(import);
+    const bool is_refused = !errors.empty();
+    try {
+        if (import.kind == FormatKind::model && !options.machine.empty())
+            put_on_machine(import, options, files.front());
+        finish_import(import, options, files.front().path);
+        errors = errors_of(import);
+    } catch (const ConfigError& error) {
+        // Of what is refused already, what a line says besides: the rest may be missing because of that.
+        for (const Diagnostic& each : error.diagnostics()) {
+            if (!is_refused || each.line > 0) errors.push_back(each);
+        }
+    }
+    if (!errors.empty()) throw ConfigError(std::move(errors));
     return import;
 }
 
-std::vector<std::string> own_assignments(std::string_view text) {
+std::vector<std::string> own_assignments(const SourceFile& file) {
     constexpr std::string_view mark = "# weft: ";
+    const std::string_view text = file.text;
     std::vector<std::string> assignments;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -254,7 +277,29 @@ std::vector<std::string> own_assignments(std::string_view text) {
         if (line.starts_with(mark)) assignments.emplace_back(line.substr(mark.size()));
         begin = end + 1;
     }
+    add_own_members(file, assignments);
     return assignments;
+}
+
+void assume_run(Import& import, const FormatOptions& options) {
+    import.kind = FormatKind::job;
+    for (const std::string assignment :
+         {"framework=megatron", "precision=bf16", "batch.sequence=4096", "batch.global=1024"}) {
+        const std::size_t equals = assignment.find('=');
+        assign(import.object, assignment);
+        if (const std::string key = assignment.substr(0, equals); !overridden_by_user(options, key))
+            import.note(unwritten(key), "{} is assumed; --set {} says another", assignment.substr(equals + 1),
+                        assignment);
+    }
+}
+
+std::string to_text(const FormatNote& note) {
+    constexpr std::array<std::string_view, 3> words{"note", "warning", "error"};
+    std::string place = note.origin.file;
+    if (note.origin.line > 0) place += fmt::format(":{}", note.origin.line);
+    return fmt::format("{}{}{}: {}{}{}", place, place.empty() ? "" : ": ",
+                       words.at(static_cast<std::size_t>(note.severity)), note.origin.key,
+                       note.origin.key.empty() ? "" : ": ", note.message);
 }
 
 }  // namespace weft

@@ -36,6 +36,8 @@ struct FormatOptions {
     std::string like{};                    // the machine that an imported one is otherwise like
     std::vector<std::string> variables{};  // "NAME=VALUE" of a script
     std::vector<std::string> overrides{};  // "key.path=value" of what is made
+    // Who sets it has looked at what the files say by own_assignments(), and no file is read that they name.
+    bool alone = false;
 };
 
 // Something about the input that the user should know. An error is a key that would change the result and cannot be
@@ -131,6 +133,12 @@ Import import_files(const Format& format, std::span<const SourceFile> files, con
 
 // Keys of a job that no file of another tool has, in such a file: of each line that is a comment "# weft: key=value",
 // that assignment, as --set takes it. (JSON, which has no comments, has them as an object "weft" of texts.)
-std::vector<std::string> own_assignments(std::string_view text);
+std::vector<std::string> own_assignments(const SourceFile& file);
+
+// Puts what a common training run has into a job, with a note on each that the options do not say: Megatron, bf16, 4 Mi
+// tokens per step in sequences of 4,096.
+void assume_run(Import& import, const FormatOptions& options);
+
+std::string to_text(const FormatNote& note);  // "run.sh:3: note: --fp8: ...", as compilers say it
 
 }  // namespace weft

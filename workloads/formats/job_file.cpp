@@ -16,23 +16,10 @@
 namespace weft {
 namespace {
 
-struct Assumption {
-    std::string_view key, value;
-};
-constexpr std::array<Assumption, 4> assumptions{
-    {{"framework", "megatron"}, {"precision", "bf16"}, {"batch.sequence", "4096"}, {"batch.global", "1024"}}};
-
 OpenedJob assumed_job(std::span<const std::string> overrides) {
-    OpenedJob job{Document::parse("command line", "{}"), {}};
-    const FormatOptions options = format_options(overrides);
-    for (const auto& [key, value] : assumptions) {
-        const std::string mark = fmt::format("{}=", key), assignment = fmt::format("{}{}", mark, value);
-        job.document.assign(assignment);
-        const bool said = std::ranges::any_of(overrides, [&](std::string_view each) { return each.starts_with(mark); });
-        if (said) continue;
-        job.notes.push_back({FormatNote::Severity::note, unwritten(std::string(key)),
-                             fmt::format("{} is assumed; --set {} says another", value, assignment)});
-    }
+    Import import;
+    assume_run(import, format_options(overrides));
+    OpenedJob job{import.object.document("command line"), std::move(import.notes)};
     for (const std::string& assignment : overrides) job.document.assign(assignment);
     return job;
 }
@@ -70,9 +57,9 @@ std::uint64_t usual_gpus(const Transformer& model) {
     refuse_file(path, fmt::format("is a {} ({}), not a {}", to_text(import.kind), format.title, expected));
 }
 
-OpenedJob imported_job(const Format& format, SourceFile file, std::span<const std::string> overrides) {
+OpenedJob imported_job(const Format& format, SourceFile file, const FormatOptions& options) {
     const std::array files{std::move(file)};
-    Import import = import_files(format, files, format_options(overrides));
+    Import import = import_files(format, files, options);
     if (import.kind != FormatKind::job) refuse_kind(import, files.front().path, format, "job");
     return {import.object.document(files.front().path), std::move(import.notes)};
 }
@@ -84,9 +71,10 @@ FormatOptions format_options(std::span<const std::string> overrides) {
     for (const std::string& assignment : overrides) {
         const std::size_t equals = std::min(assignment.find('='), assignment.size() - 1);
         const std::string key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
-        if (key == "machine") {
+        const bool is_name = !is_json_object(value);
+        if (key == "machine" && is_name) {
             options.machine = value;
-        } else if (key == "model") {
+        } else if (key == "model" && is_name) {
             options.model = value;
         } else if (key == "nodes" && parse_as<std::uint32_t>(value).value_or(0) > 0) {
             options.nodes = *parse_as<std::uint32_t>(value);
@@ -107,8 +95,11 @@ OpenedJob open_job(const JobSource& source, std::span<const std::string> overrid
     if (source.is_empty()) return assumed_job(overrides);
     if (!source.text && !std::filesystem::exists(source.path)) refuse_missing(source.path.string());
     SourceFile file{source.path.string(), source.read()};
-    const Format* const format = source.text ? nullptr : find_format(file);
-    if (format != nullptr) return imported_job(*format, std::move(file), overrides);
+    if (const Format* const format = find_format(file)) {
+        FormatOptions options = format_options(overrides);
+        options.alone = source.alone;
+        return imported_job(*format, std::move(file), options);
+    }
     OpenedJob job{Document::parse(file.path, std::move(file.text)), {}};
     for (const std::string& assignment : overrides) job.document.assign(assignment);
     return job;

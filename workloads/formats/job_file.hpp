@@ -22,7 +22,8 @@ struct JobSource {
     JobSource(const File& file) : path(file) {}  // NOLINT(google-explicit-constructor): the usual source
 
     std::filesystem::path path;         // of the file; of a text, its name, and from whose folder it names files
-    std::optional<std::string> text{};  // JSON of a job of weft's own
+    std::optional<std::string> text{};  // of a job of weft's own or of another tool
+    bool alone = false;                 // as in FormatOptions
 
     bool is_empty() const { return path.empty() && !text; }
     std::string read() const;  // throws ConfigError
@@ -33,8 +34,8 @@ struct OpenedJob {
     std::vector<FormatNote> notes;  // on a file of another tool, or on what was assumed without one
 };
 
-// A job with "key.path=value" overrides. Without one the overrides say the machine and the model, and a common
-// training run is assumed and noted: Megatron, bf16, 4 Mi tokens per step in sequences of 4,096. Throws ConfigError.
+// A job with "key.path=value" overrides. Of a model on a machine, and where the overrides alone say both, the rest is
+// assumed and noted (assume_run). Throws ConfigError.
 OpenedJob open_job(const JobSource& source, std::span<const std::string> overrides);
 
 // Those that a file has as an object, as { "layout.tensor": 8 }.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/base/texts.hpp"
 #include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"
 
@@ -103,6 +104,16 @@ std::uint64_t ranks_of(const FormatOptions& options) {
     if (options.gpus > 0) return options.gpus;
     if (options.machine.empty() || options.nodes == 0) return 0;
     return std::uint64_t{options.nodes} * Machine::load(options.machine).info().accelerators_per_node;
+}
+
+double number_said(const FormatOptions& options, std::string_view path) {
+    double said = 0;
+    for (const std::string_view assignment : options.overrides) {
+        const std::size_t equals = assignment.find('=');
+        if (assignment.substr(0, equals) != path) continue;
+        said = parse_as<std::uint32_t>(assignment.substr(equals + 1)).value_or(0);
+    }
+    return said;
 }
 
 bool overridden_by_user(const FormatOptions& options, std::string_view path) {

@@ -67,6 +67,7 @@ void take_mistakes(Import& import, const Document& document);
 // Ranks of the job that the options name, machine and nodes; 0 where they do not.
 std::uint64_t ranks_of(const FormatOptions& options);
 // Whether the user overrides this key of what is made ("batch.micro").
+double number_said(const FormatOptions& options, std::string_view path);  // 0: none
 bool overridden_by_user(const FormatOptions& options, std::string_view path);
 
 }  // namespace weft

@@ -85,7 +85,7 @@ void check_composition(const Job& job, std::vector<JobError>& errors) {
     const Refusals refuse(errors);
     const std::string_view key = job.schedule->key;
     refuse.when(job.layout.tensor > 1 && job.sequence_parallel == SequenceParallel::off, "sequence_parallel",
-                "torchtitan's tensor parallelism shares tokens between maps; set sequence_parallel");
+                "torchtitan's tensor parallelism shares tokens between maps");
     refuse.when(job.layout.context > 1 && job.context_method == ContextMethod::all_to_all, "context_method",
                 "PyTorch's context parallelism passes keys and values on or gathers them; needs ring or all_gather");
     // Schedules of torch.distributed.pipelining that are simulated.

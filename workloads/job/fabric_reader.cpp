@@ -190,14 +190,17 @@ void check_links(Field& section, const Machine& machine, const Job& job, std::ve
     }
 }
 
-Jitter read_jitter(Field section) {
-    const Jitter jitter{.spread = section.number("spread"), .seed = section.whole("seed", 0)};
+// A number alone is the spread.
+Jitter read_jitter(Field faults) {
+    const bool alone = faults.is_number("jitter");
+    Field section = alone ? faults : faults.object("jitter");
+    const std::string_view key = alone ? "jitter" : "spread";
+    const Jitter jitter{.spread = section.number(key), .seed = alone ? 0 : section.whole("seed", 0)};
     if (!(jitter.spread >= 0.0 && jitter.spread <= 1.0)) {
-        section.error("spread", fmt::format("expected the mean share by which computation takes longer, from 0 to 1, "
-                                            "got {}",
-                                            jitter.spread));
+        section.error(key, fmt::format("expected the mean share by which computation takes longer, from 0 to 1, got {}",
+                                       jitter.spread));
     }
-    section.done();
+    if (!alone) section.done();
     return jitter;
 }
 
@@ -228,7 +231,7 @@ ReadFaults read_faults(Field section, const Machine& machine, const Job& job) {
     if (!(read.faults.spread >= 0.0 && read.faults.spread <= 1.0)) {
         section.error("spread", fmt::format("expected a share from 0 to 1, got {}", read.faults.spread));
     }
-    if (section.has("jitter")) read.faults.jitter = read_jitter(section.object("jitter"));
+    if (section.has("jitter")) read.faults.jitter = read_jitter(section);
     section.done();
     if (!links.empty() && job.nodes <= info.nodes) check_links(section, machine, job, links);
     for (const PlacedFault& link : links) read.links.push_back(link.first);

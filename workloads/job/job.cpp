@@ -55,7 +55,8 @@ Shard Job::shard() const {
                 .sequence = batch.sequence,
                 .element_bytes = element_bytes(precision),
                 .attention = attention,
-                .sequence_parallel = sequence_parallel,
+                // megatron/training/arguments.py: off where one tensor rank has all
+                .sequence_parallel = layout.tensor > 1 ? sequence_parallel : SequenceParallel::off,
                 .dropout = dropout,
                 .casting = is_narrow(precision) ? recipe : Casting::none,
                 .cross_entropy = cross_entropy(*this),

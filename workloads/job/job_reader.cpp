@@ -188,6 +188,8 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
     read_section(root.object("batch"), "batch", job);
     const bool readable = !document.has_errors();
     read_keys(root, "", job);
+    const bool as_torchtitan = job.framework->name == "fsdp" && job.fsdp.version == 2 && job.layout.tensor > 1;
+    if (as_torchtitan && !root.has("sequence_parallel")) job.sequence_parallel = SequenceParallel::on;  // nothing else
     refuse_other_frameworks(root, job);
     job.library = machine ? read_library(root, machine->info()) : root.text("library", "");
     // Read when machine and nodes are known.

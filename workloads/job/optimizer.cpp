@@ -82,7 +82,7 @@ std::string nothing_of_drives(const MachineInfo& machine) {
 // DeepSpeed's offload_optimizer (runtime/zero/offload_config.py) and Megatron-core's --optimizer-cpu-offload
 // (training/arguments.py: with the precision-aware optimizer, hence the distributed one).
 void check_offload(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
-    const auto refuse = [&](std::string why) { errors.push_back({"optimizer", std::move(why)}); };
+    const auto refuse = [&](std::string why) { errors.push_back({"optimizer.states", std::move(why)}); };
     const bool megatron = job.framework->name == "megatron", deepspeed = job.framework->name == "deepspeed";
     if (megatron ? job.zero != 1 : !deepspeed || job.zero == 0) {
         refuse(
@@ -100,7 +100,7 @@ void check_offload(const Job& job, const MachineInfo& machine, std::vector<JobEr
     if (job.deepspeed.quantized_gradients == Setting::on) refuse("ZeRO++ is not combined with states on the host here");
     if (!machine.host) return refuse(nothing_of_host(machine));
     if (drives && machine.host->drives_read <= BytesPerSecond{}) return refuse(nothing_of_drives(machine));
-    if (drives) return;
+    if (drives || !can_share(job.model, job.split())) return;
     // Master copy, momentum, variance and gradient in fp32 of all parameters that the ranks of a node update.
     constexpr double bytes = 16;
     const double parameters = static_cast<double>(weft::parameters(job.model, job.split()));

@@ -1,12 +1,30 @@
 // Pipeline parallelism: consecutive layers form stages; the framework decides how they are dealt, the schedule in which
 // order micro-batches pass.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft::parallelism {
+
+// A list that Megatron-core takes where stages do not divide layers: parts at the ends, which have embedding and output
+// layer, hold one layer less where some do.
+static std::string list_instead(const Job& job) {
+    const std::uint32_t layers = job.model.layers, parts = job.model_parts(), each = layers / parts;
+    if (job.framework->name != "megatron" || job.layout.split != StageSplit::framework || each == 0) return "";
+    const std::uint32_t fewer = parts - layers % parts;
+    std::vector<std::uint32_t> dealt(parts, each + 1);
+    std::fill_n(dealt.begin(), (fewer + 1) / 2, each);
+    std::fill_n(dealt.rbegin(), fewer / 2, each);
+    return fmt::format("; --set layout.split=[{}]{} deals them", fmt::join(dealt, ","),
+                       has_since(job.megatron.version, stage_layout_since)
+                           ? ""
+                           : fmt::format(" --set megatron.version={}", stage_layout_since));
+}
 
 static void check_pipeline(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     const Framework& framework = *job.framework;
@@ -35,7 +53,7 @@ static void check_pipeline(const Job& job, const MachineInfo&, std::vector<JobEr
     std::string why;
     if (!job.part_layers(why).empty()) return;
     if (job.layout.split == StageSplit::by_hand) return refuse("layout.split", "{}", why);
-    refuse("layout.pipeline", "{}: {}", framework.name, why);
+    refuse("layout.pipeline", "{}: {}{}", framework.name, why, list_instead(job));
 }
 
 extern const Scheme pipeline{.axis = "pipeline",

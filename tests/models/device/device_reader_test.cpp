@@ -45,6 +45,7 @@ TEST(read_device, keeps_the_data_sheet_and_the_fit_apart) {
 
 TEST(read_device, refuses_what_cannot_be) {
     EXPECT_EQ(error("title=renamed"), "no error");
+    EXPECT_THAT(error("specification.memory.value=1e10 GiB"), HasSubstr("memory.value: expected at most 8192 TiB"));
     EXPECT_THAT(error("fitted.gemm_plateau.value=1.2"), HasSubstr("fitted.gemm_plateau.value: expected a share"));
     EXPECT_THAT(error("fitted.memory_efficiency.value=0"), HasSubstr("expected a share above 0 and up to 1, got 0"));
     EXPECT_THAT(error("fitted.gemm_tiles.value=[]"), HasSubstr("expected at least one tile"));

@@ -53,7 +53,7 @@ const kinds = [
   {expect: 200, make: () => ask({method: 'HEAD', path: '/job.json?' + query})},
   {expect: 404, make: () => ask({path: '/../../etc/passwd'})},
   {expect: 405, make: () => ask({method: 'DELETE', path: '/plan'})},
-  {expect: 405, make: () => ask({method: 'POST', path: '/', body: '{}'})},
+  {expect: 422, make: () => ask({method: 'POST', path: '/', body: '{}'})},
   {expect: 400, make: () => ask({path: '/simulate?machine=%zz'})},
   {expect: 421, make: () => ask({path: '/', headers: {Host: 'rebound.example'}})},
   {expect: 403, make: () => ask({method: 'POST', path: '/plan', headers: {Origin: 'http://elsewhere.example'}, body: JSON.stringify(job)})},

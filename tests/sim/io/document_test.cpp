@@ -253,6 +253,13 @@ TEST(document, overrides_replace_add_and_erase) {
     EXPECT_FALSE(document.root().has("zero"));
 }
 
+TEST(document, an_override_takes_numbers_that_json_writes_otherwise) {
+    Document document = Document::parse("d", "{}");
+    for (const auto* assignment : {"a=.75", "b=+2", "c=1.", "d=-.5", "e=1f1b", "f=inf", "g=1.2.3", "h=.", "i=007"})
+        document.assign(assignment);
+    EXPECT_EQ(document.text(), R"({"a":0.75,"b":2,"c":1,"d":-0.5,"e":"1f1b","f":"inf","g":"1.2.3","h":".","i":"007"})");
+}
+
 TEST(document, a_mistake_in_an_override_says_so) {
     EXPECT_EQ(errors(R"({"layout": {"tensor": 4}})",
                      [](Field& root) {

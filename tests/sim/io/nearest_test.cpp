@@ -18,6 +18,11 @@ TEST(nearest, one_slip_of_each_kind_is_recognised) {
     EXPECT_THAT(nearest("tesnor", keys), ElementsAre("tensor"));
 }
 
+TEST(nearest, names_that_nobody_types_are_not_compared) {
+    const std::string name(50'000'000, 'x');
+    EXPECT_THAT(nearest(name, std::vector<std::string>{name + "y", "data"}), IsEmpty());
+}
+
 TEST(nearest, a_beginning_of_three_letters_is_enough) {
     EXPECT_THAT(nearest("pip", keys), ElementsAre("pipeline"));
     EXPECT_THAT(nearest("pi", keys), IsEmpty());

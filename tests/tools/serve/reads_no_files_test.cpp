@@ -110,6 +110,30 @@ TEST_F(reads_no_files, of_any_key_that_a_reader_knows) {
     EXPECT_GT(tried, 300u);
 }
 
+TEST_F(reads_no_files, of_what_other_tools_launch) {
+    const std::string script =
+        "pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --bf16 --seq-length 256 "
+        "--max-position-embeddings 256 --micro-batch-size 2 --global-batch-size 64 --vocab-size 999\n";
+    const std::string secret = (folder_.path() / "secret.json").string();
+    const auto status = [&](const std::string& target, const std::string& body) {
+        return answer(site_, {.method = "POST", .target = target, .body = body, .host = "localhost:1"}).status;
+    };
+    EXPECT_EQ(status("/job.json?machine=frontier&nodes=1", script), 200u) << "also a file here";
+    for (const std::string& named : {"machine=" + secret, "model=" + secret, "machine.extends=" + secret,
+                                     std::string("model=secret.json"), "fabric.placement=file:" + secret}) {
+        const std::string comment = "# weft: " + named + "\n";
+        const std::string commented = comment + "# weft: machine.extends=LUMI\n" + script;
+        EXPECT_EQ(status("/job.json?nodes=1", comment + script), 422u) << named;
+        EXPECT_NE(status("/job.json?machine=dgx-h100&nodes=1", commented), 500u) << "what is asked for counts";
+        EXPECT_EQ(status("/job.json?machine=dgx-h100&nodes=1&" + named, script), 422u) << named;
+        EXPECT_FALSE(opened_.any()) << named;
+    }
+    EXPECT_EQ(status("/job.json?machine=dgx-h100&nodes=1", script + "--deepspeed --deepspeed_config " + secret + "\n"),
+              200u);
+    EXPECT_EQ(status("/job.json?machine=dgx-h100&nodes=1", "extends:\n  - secret.json\n"), 422u);
+    EXPECT_FALSE(opened_.any());
+}
+
 TEST_F(reads_no_files, that_are_called_as_what_weft_ships) {
     for (const char* machine : {"frontier", "LUMI"}) {
         const Json job{{"machine", machine}, {"model", "gpt-neox-1.3b"},  {"framework", "megatron"},

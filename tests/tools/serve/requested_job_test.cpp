@@ -20,11 +20,11 @@ namespace {
 using Json = nlohmann::json;
 
 std::string asked(const std::string& query) {
-    return requested_job({.method = "GET", .target = "", .body = ""}, parse_target("/simulate?" + query).value());
+    return requested_job({.method = "GET", .target = "", .body = ""}, parse_target("/simulate?" + query).value()).text;
 }
 
 std::string posted(const std::string& body) {
-    return requested_job({.method = "POST", .target = "", .body = body}, parse_target("/simulate").value());
+    return requested_job({.method = "POST", .target = "", .body = body}, parse_target("/simulate").value()).text;
 }
 
 std::vector<Diagnostic> mistakes(const std::string& query) {

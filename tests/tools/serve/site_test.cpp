@@ -111,15 +111,47 @@ TEST(site, knows_its_paths_and_methods) {
         EXPECT_EQ(answered.status, 405u) << method;
         EXPECT_EQ(answered.fields.front(), (std::pair<std::string, std::string>{"Allow", "GET, HEAD, POST"}));
     }
-    EXPECT_EQ(answer(site(), {.method = "POST", .target = "/", .body = "{}", .host = "localhost:4242"}).status, 405u);
-    EXPECT_EQ(
-        answer(site(), {.method = "POST", .target = "/plan?nodes=1", .body = "{}", .host = "localhost:4242"}).status,
-        400u);
+    EXPECT_EQ(answer(site(), {.method = "POST", .target = "/", .body = "pasted=%", .host = "localhost:4242"}).status,
+              400u);
     EXPECT_EQ(
         answer(site(), {.method = "POST", .target = "/plan", .body = "{\"a\": \"\xff\"}", .host = "localhost:4242"})
             .status,
         400u);
     EXPECT_EQ(answer(site(), {.method = "HEAD", .target = "/", .body = "", .host = "localhost:4242"}).status, 200u);
+}
+
+constexpr const char* script =
+    "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --bf16 "
+    "--seq-length 256 --max-position-embeddings 256 --micro-batch-size 2 --global-batch-size 64 --vocab-size 999\n";
+
+TEST(site, takes_what_other_tools_launch) {
+    const auto posted = [](const std::string& target, const std::string& body) {
+        return answer(site(), {.method = "POST", .target = target, .body = body, .host = "localhost:4242"});
+    };
+    const HttpResponse page = posted("/simulate?machine=dgx-h100&zero=1", script);
+    EXPECT_EQ(page.status, 200u) << page.body;
+    EXPECT_THAT(page.body, HasSubstr("--vocab-size: is taken for the tokenizer"));
+    const Json job = Json::parse(posted("/job.json?machine=dgx-h100&zero=1", script).body);
+    EXPECT_EQ(job.at("batch").at("global"), 64);
+    EXPECT_EQ(job.at("zero"), 1);
+    EXPECT_THAT(told(posted("/simulate", script)).at("diagnostics").at(0).at("key"), "machine");
+    EXPECT_EQ(Json::parse(posted("/job.json?nodes=2", R"({"machine": "frontier"})").body).at("nodes"), 2);
+    const std::string config = R"({"model_type": "llama", "hidden_size": 512, "num_hidden_layers": 4,
+        "num_attention_heads": 8, "intermediate_size": 1024, "vocab_size": 1024})";
+    EXPECT_EQ(posted("/simulate?machine=dgx-h100&nodes=1&batch.global=64", config).status, 200u);
+    EXPECT_EQ(told(posted("/simulate?machine=dgx-h100", "no file of anything")).at("error"), "The job has mistakes");
+}
+
+TEST(site, reads_what_is_pasted_into_its_form) {
+    const auto pasted = [](const Parameters& form) {
+        return answer(site(), {.method = "POST", .target = "/", .body = query_of(form), .host = "localhost:4242"});
+    };
+    const HttpResponse page = pasted({{"machine", "dgx-h100"}, {"nodes", ""}, {"pasted", script}});
+    EXPECT_EQ(page.status, 200u) << page.body;
+    EXPECT_THAT(page.body, HasSubstr("value=\"64\""));
+    EXPECT_THAT(page.body, HasSubstr("notes on what was read"));
+    EXPECT_THAT(answer_to("/").body, HasSubstr("<textarea name=\"pasted\""));
+    EXPECT_EQ(pasted({{"pasted", script}}).status, 422u) << "without a machine";
 }
 
 TEST(site, searches_are_told_from_simulations) {

@@ -241,14 +241,19 @@ TEST_F(SweepCommand, submits_itself_to_slurm_and_merges) {
     const std::string sweep =
         job + " --vary batch.sequence=512,1024,2048 --set 'batch.micro=1' --where 'batch.sequence > 600'";
     const std::string before = std::string("PATH=") + bin.string() + ":/usr/bin:/bin ";
-    const std::string line =
-        before + "'" WEFT_PROGRAM "' sweep " + sweep + " --submit slurm --out '" + file("rows.csv") + "'";
+    const std::string rows = file("it's rows.csv");
+    const std::string line = before + "'" WEFT_PROGRAM "' sweep " + sweep + " --submit slurm --out \"" + rows + "\"";
     EXPECT_EQ(std::system((line + " >'" + file("said") + "' 2>'" + file("err") + "'").c_str()), 0)
         << read_file(file("err")) << read_file(bin / "log");
     EXPECT_EQ(read_file(file("said")), "Submitted batch job 17\n");
-    EXPECT_EQ(read_file(file("rows.csv")), whole(sweep));
-    EXPECT_TRUE(std::filesystem::exists(file("rows.csv.shards/2.shard"))) << "a shard for each of two points";
-    EXPECT_FALSE(std::filesystem::exists(file("rows.csv.shards/3.shard")));
+    EXPECT_EQ(read_file(rows), whole(sweep));
+    EXPECT_TRUE(std::filesystem::exists(rows + ".shards/2.shard")) << "a shard for each of two points";
+    EXPECT_FALSE(std::filesystem::exists(rows + ".shards/3.shard"));
+}
+
+TEST_F(SweepCommand, refuses_a_patience_of_nothing_whoever_waits) {
+    EXPECT_THAT(run_weft("sweep " + job + " --vary zero=1,2 --patience -1").err,
+                HasSubstr("--patience: expected a time above 0"));
 }
 
 TEST_F(SweepCommand, refuses_to_submit_what_it_cannot) {

@@ -41,6 +41,16 @@ void expect_same_job(std::string_view format_name, std::string_view file, const 
     expect_same_job(format_name, file, load_study(path));
 }
 
+// Megatron-LM has no sequence parallelism with one tensor rank, and an export does not say it.
+TEST(round_trip, sequence_parallelism_of_one_tensor_rank_is_none) {
+    Document job = Document::parse("job.json", R"({"machine": "dgx-h100", "model": "llama3-8b", "framework": "megatron",
+        "precision": "fp8", "layout": {"tensor": 1, "pipeline": 4}, "batch": {"global": 16}, "nodes": 1, "zero": 1})");
+    const double without = step_time(read_study(job.copy()));
+    job.assign("sequence_parallel=true");
+    EXPECT_EQ(step_time(read_study(job.copy())), without);
+    expect_same_job("megatron", "run.sh", read_study(job.copy()));
+}
+
 // Of every kind of layer that the model has.
 std::vector<std::uint64_t> layer_tensors_of(const Transformer& model) {
     std::vector<std::uint64_t> sizes;

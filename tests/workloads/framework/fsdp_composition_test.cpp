@@ -54,6 +54,12 @@ Settings with(Settings base, const Settings& more) {
     return base;
 }
 
+TEST(fsdp_composition, tensor_ranks_share_tokens_where_nothing_is_said) {
+    EXPECT_EQ(calls_of({"layout.tensor=4"}, RankGroups{"tensor"}), calls_of(tensor_ranks, RankGroups{"tensor"}));
+    EXPECT_EQ(test::mistake_at(composed({"layout.tensor=4", "sequence_parallel=false"}), "sequence_parallel"),
+              "torchtitan's tensor parallelism shares tokens between maps");
+}
+
 // One data rank: what Megatron's tensor ranks do under sequence parallelism, without the inputs that it gathers again,
 // its batches and its one sum of norms for all layers.
 TEST(fsdp_composition, one_data_rank_is_tensor_parallelism_alone) {

@@ -48,6 +48,15 @@ TEST(layout_by_hand, is_a_list_counts_or_a_text) {
     EXPECT_THAT(stage_layers(hand_study("E|t*4|t*4|L")), ElementsAre(0, 4, 4, 0));
 }
 
+TEST(layout_by_hand, is_proposed_where_stages_do_not_divide_the_layers) {
+    EXPECT_THAT(refusal("", {"model.layers=9"}),
+                HasSubstr("4 pipeline stages do not divide 9 layers; --set layout.split=[2,2,3,2] deals them"));
+    EXPECT_THAT(stage_layers(hand_study("[2,2,3,2]", {"model.layers=9"})), ElementsAre(2, 2, 3, 2));
+    EXPECT_THAT(test::mistakes("model.layers=9"),
+                HasSubstr("--set layout.split=[2,2,3,2] --set megatron.version=core-0.13 deals them"));
+    EXPECT_THAT(refusal("even", {"model.layers=9"}), ::testing::EndsWith("do not divide 9 layers"));
+}
+
 // Of every schedule; of those with several parts, whole stages hold what their parts hold.
 TEST(layout_by_hand, as_the_even_split_takes_the_same_time_and_memory) {
     for (const Schedule* const schedule : schedule::all()) {

@@ -135,6 +135,13 @@ TEST(faults, what_only_the_topology_knows_is_told_at_its_entry) {
                     {"faults.links: no way is left between rank"});
 }
 
+TEST(faults, a_number_alone_is_the_spread_of_jitter) {
+    const Jitter jitter = small_study({"faults.jitter=.02"}).job.faults.jitter;
+    EXPECT_EQ(jitter.spread, 0.02);
+    EXPECT_EQ(jitter.seed, 0U);
+    expect_mistakes(R"({"jitter": 1.5})", {"faults.jitter: expected the mean share"});
+}
+
 TEST(faults, mistakes_about_jitter_are_told_together) {
     expect_mistakes(R"({"jitter": {"spread": 1.5, "seed": -1, "sed": 1}})",
                     {"faults.jitter.spread: expected the mean share", "faults.jitter.seed: expected an integer",

@@ -30,6 +30,12 @@ std::string refusal(const Settings& more) {
 }
 bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+TEST(optimizer_states, on_the_host_are_not_counted_where_ranks_cannot_share_the_model) {
+    const std::string text = refusal({"zero=1", "optimizer.states=host", "model.experts.count=16", "layout.expert=128",
+                                      "model.experts.top_k=1", "model.experts.ffn_hidden=64", "layout.data=128"});
+    EXPECT_TRUE(mentions(text, "16 experts cannot be shared by 128 expert ranks")) << text;
+}
+
 // Bytes per parameter that the rank updates: 4 + 4 + 4, and with --use-precision-aware-optimizer what is asked for.
 TEST(optimizer_states, take_the_bytes_of_their_formats) {
     const double updated = memory_of({"zero=1"}).optimizer.value / 12;

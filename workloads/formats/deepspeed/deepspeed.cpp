@@ -6,7 +6,8 @@
 #include "workloads/formats/deepspeed/keys.hpp"
 #include "workloads/formats/neox/run.hpp"
 
-namespace weft::formats {
+namespace weft {
+namespace formats {
 namespace {
 
 bool is_deepspeed_file(const SourceFile& file) {
@@ -34,7 +35,8 @@ void read_checkpointing(ForeignKeys& root) {
     if (says(in.keys, "partition_activations")) {
         in.take_flag("partition_activations", "deepspeed.partition_activations");
         // Only what is recomputed is kept in parts: the script that this goes with checkpoints its layers.
-        if (in.on("partition_activations")) in.put("recompute", "full", "partition_activations");
+        if (in.on("partition_activations") && !in.import.object.has("recompute"))
+            in.put("recompute", "full", "partition_activations");
     }
     if (in.on("cpu_checkpointing")) in.refuse("cpu_checkpointing", "weft keeps checkpoints on the device");
     if (in.on("synchronize_checkpoint_boundary"))
@@ -83,4 +85,20 @@ Import read_deepspeed_files(std::span<const SourceFile> files, const FormatOptio
 extern const Format deepspeed;
 const Format deepspeed{"deepspeed", "DeepSpeed configuration", is_deepspeed_file, read_deepspeed_files};
 
-}  // namespace weft::formats
+}  // namespace formats
+
+void read_deepspeed_of_launch(const SourceFile& file, Import& import, const FormatOptions& options,
+                              DeepSpeedEngine engine) {
+    Document document = Document::parse(file.path, file.text);
+    ForeignKeys in{import, document.root(), options};
+    read_half_precision(in);
+    read_zero_optimization(in, engine);
+    formats::read_checkpointing(in);
+    for (const std::string_view key :
+         {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"})
+        in.has(key);  // as the launch says, or DeepSpeed stops
+    formats::read_rest(in);
+    take_mistakes(import, document);
+}
+
+}  // namespace weft

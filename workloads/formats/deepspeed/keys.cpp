@@ -19,7 +19,7 @@ class BatchReader {
 
     void read() {
         constexpr std::string_view micro_key = "train_micro_batch_size_per_gpu", whole_key = "train_batch_size";
-        const double micro = value(micro_key), said = value(steps_), whole = value(whole_key);
+        const double micro = value(micro_key, "batch.micro"), said = value(steps_), whole = value(whole_key);
         const double steps = said > 0 ? said : 1, all = micro * steps * ranks_;
         in_.import.object.object("batch");
         if (micro > 0) {
@@ -48,8 +48,9 @@ class BatchReader {
     }
 
   private:
-    double value(std::string_view key) {
-        const double size = deepspeed_size(in_.keys, key);
+    // Of a key that leaves it open, what the user says of `path`.
+    double value(std::string_view key, std::string_view path = {}) {
+        const double size = says(in_.keys, key) ? deepspeed_size(in_.keys, key) : number_said(in_.options, path);
         if (says(in_.keys, key) && !(size >= 1))
             in_.keys.error(key, fmt::format("expected at least 1, got {:g}", size));
         return size;

@@ -25,6 +25,10 @@ bool read_half_precision(ForeignKeys& in);
 enum class DeepSpeedEngine : std::uint8_t { plain, pipeline };
 void read_zero_optimization(ForeignKeys& in, DeepSpeedEngine engine);
 
+// A configuration that a launch script names, over what the script says.
+void read_deepspeed_of_launch(const SourceFile& file, Import& import, const FormatOptions& options,
+                              DeepSpeedEngine engine);
+
 // What else changes a step: optimizers of other states or calls, gradients sent in another precision, timers.
 void read_deepspeed_rest(ForeignKeys& in);
 

@@ -193,8 +193,8 @@ class HuggingFaceModel {
     }
 
     void shared_experts(Draft& experts) {
+        keys_.size("shared");  // of one whose width is said it is no news
         if (is("one_shared")) {
-            keys_.size("shared");
             experts.set("shared", 1, family_origin("shared expert"));
         } else if (take("shared_ffn", experts, "shared_ffn_hidden")) {
             experts.set("shared", 1, family_origin("shared expert"));

@@ -292,12 +292,13 @@ void HuggingFaceKeys::refuse(std::string_view key, std::string_view why) const {
 }
 
 void HuggingFaceKeys::note_others() const {
+    bool told = false;  // of further tokens
     for (const Field& place : places_) {
         for (const std::string& key : place.unasked()) {
             const Origin origin = place.origin(key);
-            const bool further = contains(key, "nextn_predict") || key.starts_with("mtp_") || contains(key, "num_mtp");
-            const bool optional = further || is_dropout(key);
-            if (has_part(key, tables().harmless) || !place.has(key) || (optional && says_nothing(place, key))) {
+            const bool further = contains(key, "nextn_predict") || contains(key, "mtp");
+            if (has_part(key, tables().harmless) || says_nothing(place, key) || family_->layers.reads(key) ||
+                (further && std::exchange(told, true))) {
                 import_->without_effect.push_back(origin);
                 continue;
             }

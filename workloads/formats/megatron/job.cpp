@@ -26,6 +26,8 @@ void read_context(MegatronReading& in) {
     const std::string_view key = in.first_of({"ds_sequence_parallel_size", "context_parallel_size"});
     if (in.size(key) == 1) return;
     take_axis(in, key, "context");
+    constexpr std::string_view levels = "hierarchical_context_parallel_sizes";
+    if (in.has(levels)) in.error(levels, "weft has one level of context ranks, not {}", in.word(levels));
     const std::string said = in.lower("cp_comm_type", "p2p");
     const std::vector<std::string_view> methods = words(said);
     const std::string_view first = methods.empty() ? "" : methods.front();

@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "sim/io/files.hpp"
+#include "workloads/formats/deepspeed/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 #include "workloads/framework/refusals.hpp"
 
@@ -223,8 +226,18 @@ void read_capacity(MegatronReading& in) {
 void read_deepspeed(MegatronReading& in) {
     if (in.has("zero_stage")) in.put("zero", in.keys.whole("zero_stage"), "zero_stage");
     if (in.on("partition_activations")) in.put("deepspeed.partition_activations", true, "partition_activations");
-    if (in.has("deepspeed_config"))
-        in.note("deepspeed_config", "is not read; what else it says is given by --set (bucket_elements, ...)");
+    constexpr std::string_view key = "deepspeed_config";
+    if (!in.has(key)) return;
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::path(in.origin(key).file).parent_path(), name = in.word(key);
+    for (const fs::path& path : {folder / name, folder / name.filename()}) {
+        std::error_code ignored;
+        if (in.options.alone || !fs::is_regular_file(path, ignored)) continue;
+        return read_deepspeed_of_launch(
+            {path.string(), read_text(path)}, in.import, in.options,
+            in.on("no_pipeline_parallel") ? DeepSpeedEngine::plain : DeepSpeedEngine::pipeline);
+    }
+    in.note(key, "is not beside the script, and not read; what else it says is given by --set (bucket_elements, ...)");
 }
 
 }  // namespace

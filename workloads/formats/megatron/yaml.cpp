@@ -69,7 +69,7 @@ class YamlArguments {
 class Primus {
   public:
     Primus(std::span<const SourceFile> files, const FormatOptions& options, Import& import)
-        : files_(files), import_(import), values_(input_, options) {}
+        : files_(files), import_(import), is_alone_(options.alone), values_(input_, options) {}
 
     MegatronInput read() {
         const SourceFile& own = files_.back();
@@ -172,7 +172,8 @@ class Primus {
         take_file(given != files_.end() ? *given : SourceFile{path.string(), read_text(path)});
     }
 
-    static std::filesystem::path found(const std::string& from, const std::string& name, const std::string& folder) {
+    std::filesystem::path found(const std::string& from, const std::string& name, const std::string& folder) const {
+        if (is_alone_) return {};
         std::error_code ignored;
         std::filesystem::path parent = std::filesystem::path(from).parent_path();
         if (std::filesystem::is_regular_file(parent / name, ignored)) return parent / name;
@@ -186,6 +187,7 @@ class Primus {
 
     std::span<const SourceFile> files_;
     Import& import_;
+    bool is_alone_;
     MegatronInput input_;
     YamlArguments values_;
     std::vector<std::string> open_;  // files that are being read, outermost first

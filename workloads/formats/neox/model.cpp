@@ -43,10 +43,11 @@ class ModelReader {
     }
 
     // model/transformer.py, ParallelMLP: of a gated MLP two matrices share 2/3 of what is said; sizes are rounded up to
-    // a multiple.
+    // a multiple. Before release 2.0 (October 2024) those of "mlp_type": "llama" were as wide as is said.
     void read_mlp() {
-        const bool gates = gated_ = gated();
-        if (gates) in_.put("model.gated", true, "activation");
+        const bool gates = gated(), former = root_.text("mlp_type", "regular") == "llama";
+        gated_ = gates || former;
+        if (gated_) in_.put("model.gated", true, former ? "mlp_type" : "activation");
         const bool absolute = root_.has("intermediate_size"), relative = root_.has("expansion_factor");
         if (absolute && relative)
             root_.error("expansion_factor", "expected either this or intermediate_size, as GPT-NeoX does");
@@ -58,6 +59,9 @@ class ModelReader {
             return;
         }
         const std::uint64_t multiple = root_.count("mlp_multiple_of", 1);
+        const std::uint64_t before = absolute ? std::uint64_t{root_.count("intermediate_size")}
+                                              : rounded_up(static_cast<std::uint64_t>(std::floor(8 * hidden / 3)), 256);
+        if (former) return model_.set("ffn_hidden", before, root_.origin(absolute ? "intermediate_size" : "mlp_type"));
         const auto whole = static_cast<std::uint64_t>(gates ? std::floor(said * 2 / 3) : said);
         const std::uint64_t output = rounded_up(whole, 2 * multiple);
         const std::uint64_t input = rounded_up(gates ? whole / 2 : whole, multiple);
@@ -67,8 +71,12 @@ class ModelReader {
                                          : root_.origin(gates ? "activation" : "mlp_multiple_of");
         model_.set("ffn_hidden", input, origin);
         if (gates) {
-            in_.import.note(origin, "ffn_hidden is {}: of a gated MLP GPT-NeoX gives two matrices 2/3 of {}{}", input,
-                            absolute ? "intermediate_size " : "", said);
+            in_.import.note(
+                origin, "ffn_hidden is {}: of a gated MLP GPT-NeoX gives two matrices 2/3 of {}{}{}", input,
+                absolute ? "intermediate_size " : "", said,
+                before == input
+                    ? ""
+                    : fmt::format("; releases before 2.0 made it {} (--set model.ffn_hidden={})", before, before));
         }
         if (output != (gates ? 2 * input : input)) {
             in_.import.warn(origin,

@@ -9,6 +9,7 @@
 
 #include "tests/workloads/formats/key_change.hpp"
 #include "workloads/formats/format.hpp"
+#include "workloads/formats/keys.hpp"
 
 namespace weft {
 namespace {
@@ -68,6 +69,23 @@ TEST(deepspeed_format, what_a_stage_does_not_read_has_no_effect) {
     EXPECT_FALSE(none.contains("overlap_gradients"));
     EXPECT_EQ(deepspeed_object(with_zero(R"("stage": 3, "sub_group_size": 1e8)"))["deepspeed"]["sub_group_elements"],
               1e8);
+}
+
+TEST(deepspeed_format, what_is_left_open_is_as_the_user_says) {
+    const std::string open = R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto",
+        "gradient_accumulation_steps": 4, "bf16": {"enabled": true}})";
+    FormatOptions options = one_node();
+    options.overrides = {"batch.micro=2"};
+    const json batch = json::parse(deepspeed_import(open, options).object.json())["batch"];
+    EXPECT_EQ(batch["global"].get<double>() / ranks_of(options), 2 * 4);
+    EXPECT_EQ(batch["micro"], 2);
+    EXPECT_NE(deepspeed_refusal(open).find("give --set batch.micro=N"), std::string::npos);
+}
+
+TEST(deepspeed_format, a_refusal_of_offloading_names_it) {
+    EXPECT_NE(deepspeed_refusal(with_zero(R"("stage": 2, "offload_optimizer": {"device": "nvme"})"))
+                  .find("ds.json:1: error: optimizer.states (zero_optimization.offload_optimizer): states on drives"),
+              std::string::npos);
 }
 
 TEST(deepspeed_format, timers_make_the_host_wait) {

@@ -429,6 +429,14 @@ TEST(huggingface, notes_what_is_left_out) {
     EXPECT_THAT(notes(import), Not(HasSubstr("rope_theta")));
 }
 
+TEST(huggingface, does_not_note_what_is_off_or_said_elsewhere) {
+    const Import import = imported("{" + small + R"(, "model_type": "llama", "sink": false, "num_reward_heads": 0,
+        "mlp_only_layers": [], "finetuning_task": "x", "vision_feature_layer": 2, "num_beams": 4, "top_k": 50,
+        "diversity_penalty": 0.5, "_name_or_path": "m", "sep_token_id": 3, "use_mtp": true, "num_mtp_modules": 3})");
+    EXPECT_EQ(import.notes.size(), 1u) << notes(import);
+    EXPECT_THAT(notes(import), HasSubstr("modules that predict further tokens are left out"));
+}
+
 TEST(huggingface, is_overridden_by_the_user) {
     const Import import = imported("{" + small + R"(, "model_type": "llama"})", {"layers=2"});
     EXPECT_THAT(import.object.json(), HasSubstr("\"layers\":2"));

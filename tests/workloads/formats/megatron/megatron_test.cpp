@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "tests/refusal.hpp"
+#include "tests/temporary_folder.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 
@@ -57,6 +58,49 @@ bool notes(const std::string& text, std::string_view key) {
 }
 
 bool mentions(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(megatron_format, a_refusal_names_what_a_line_says_besides) {
+    const std::string text = refusal(small_run + "--spec plugin layer\n--tensor-model-parallel-size 16\n");
+    EXPECT_TRUE(mentions(text, "--spec: weft knows the layers of")) << text;
+    EXPECT_TRUE(mentions(text, "8 attention heads cannot be shared by 16 tensor ranks")) << text;
+    EXPECT_FALSE(mentions(refusal(small_run + "--spec plugin layer\n", {}), "machine"));
+}
+
+TEST(megatron_format, levels_of_context_ranks_are_refused_by_their_flag) {
+    const std::string text = refusal(small_run +
+                                     "--context-parallel-size 4\n--cp-comm-type a2a+p2p\n"
+                                     "--hierarchical-context-parallel-sizes 2 2\n");
+    EXPECT_TRUE(mentions(text, "--hierarchical-context-parallel-sizes: weft has one level of context ranks, not 2 2"));
+    EXPECT_TRUE(mentions(text, "--cp-comm-type")) << text;
+}
+
+TEST(megatron_format, a_configuration_of_deepspeed_beside_the_script_is_read_with_it) {
+    const test::TemporaryFolder folder;
+    std::ofstream(folder.path() / "ds.json")
+        << R"({"train_batch_size": 64, "zero_optimization": {"stage": 3, "reduce_bucket_size": 777}})";
+    const std::string script = small_run + "--deepspeed\n--no-pipeline-parallel\n--deepspeed_config conf/ds.json\n",
+                      path = folder.path() / "run.sh";
+    const auto job_of = [&](bool alone) {
+        FormatOptions options = on_dgx;
+        options.alone = alone;
+        return json::parse(imported(script, options, path).object.json());
+    };
+    EXPECT_EQ(job_of(false)["zero"], 3);
+    EXPECT_EQ(job_of(false)["bucket_elements"], 777);
+    EXPECT_EQ(job_of(false)["batch"]["global"], 64);
+    EXPECT_FALSE(job_of(true).contains("bucket_elements"));
+    EXPECT_TRUE(notes(script, "deepspeed_config")) << "not beside it";
+}
+
+TEST(megatron_format, a_model_on_a_machine_is_a_job_of_a_common_run) {
+    const Import import = imported(small_model + "--position-embedding-type rope\n", said("dgx-h100", 1));
+    EXPECT_EQ(import.kind, FormatKind::job);
+    EXPECT_EQ(json::parse(import.object.json())["batch"]["global"], 1024);
+    EXPECT_TRUE(std::ranges::any_of(import.notes, [](const FormatNote& note) {
+        return to_text(note) == "note: batch.global: 1024 is assumed; --set batch.global=1024 says another";
+    }));
+    EXPECT_EQ(imported(small_model + "--position-embedding-type rope\n", {}).kind, FormatKind::model);
+}
 
 TEST(megatron_format, what_is_not_said_is_as_megatron_has_it) {
     const json job = object_of(small_run);

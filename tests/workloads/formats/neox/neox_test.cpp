@@ -69,6 +69,18 @@ TEST(neox, a_gated_mlp_shares_two_thirds_and_is_rounded_up) {
     EXPECT_EQ(neox_object(R"("intermediate_size": 3072)")["model"]["ffn_hidden"], 3072);
 }
 
+// Of 8/3 x 512 the next multiple of 256, where release 2.0 takes a third of 4 x 512.
+TEST(neox, a_gated_mlp_of_a_former_release_is_as_wide_as_is_said) {
+    const std::string former = R"("mlp_type": "llama", "activation": "silu")";
+    const json model = neox_object(former)["model"];
+    EXPECT_EQ(model["ffn_hidden"], 1536);
+    EXPECT_EQ(model["gated"], true);
+    EXPECT_EQ(neox_object(former + R"(, "intermediate_size": 1376)")["model"]["ffn_hidden"], 1376);
+    EXPECT_TRUE(neox_notes(neox_import({{"a.yml", neox_run(R"("activation": "swiglu")")}}), "activation",
+                           "ffn_hidden is 682: of a gated MLP GPT-NeoX gives two matrices 2/3 of 2048; releases before "
+                           "2.0 made it 1536 (--set model.ffn_hidden=1536)"));
+}
+
 TEST(neox, biases_norms_and_windows_are_those_of_its_layers) {
     EXPECT_FALSE(neox_object("")["model"].contains("biases"));
     EXPECT_EQ(neox_object(R"("use_bias_in_mlp": false)")["model"]["biases"], json({"qkv", "projection"}));
@@ -207,9 +219,11 @@ INSTANTIATE_TEST_SUITE_P(
         {R"("intermediate_size": 1024)", R"({"model": {"ffn_hidden": 1024}})"},
         {R"("expansion_factor": 3)", R"({"model": {"ffn_hidden": 1536}})"},
         {R"("activation": "geglu")", R"({"model": {"gated": true, "ffn_hidden": 682}})",
-         "activation: ffn_hidden is 682: of a gated MLP GPT-NeoX gives two matrices 2/3 of 2048"},
+         "activation: ffn_hidden is 682: of a gated MLP GPT-NeoX gives two matrices 2/3 of 2048; releases before 2.0 "
+         "made it 1536 (--set model.ffn_hidden=1536)"},
         {R"("activation": "swiglu", "mlp_multiple_of": 256)", R"({"model": {"gated": true, "ffn_hidden": 768}})",
-         "activation: ffn_hidden is 768: of a gated MLP GPT-NeoX gives two matrices 2/3 of 2048"},
+         "activation: ffn_hidden is 768: of a gated MLP GPT-NeoX gives two matrices 2/3 of 2048; releases before 2.0 "
+         "made it 1536 (--set model.ffn_hidden=1536)"},
         {R"("attention_config": [[["flash"], "all"]])", R"({"attention": "flash"})"},
         {R"("attention_config": [[["flash"], "all"]], "sliding_window_width": 127)",
          R"({"model": {"attention_window": {"tokens": 128}}, "attention": "flash"})",
@@ -295,7 +309,8 @@ INSTANTIATE_TEST_SUITE_P(
         {R"("te_fp8_mha": true)", "te_fp8_mha: weft's fp8 is not that of one module"},
         {R"("soft_prompt_tuning": {"enabled": true})", "soft_prompt_tuning: weft trains all weights"},
         {R"("optimizer": {"type": "CPUAdam"})",
-         "optimizer: states on the host are those of ZeRO (offload_optimizer), framework deepspeed with zero 1 to 3, "
+         "optimizer.states (optimizer.type): states on the host are those of ZeRO (offload_optimizer), framework "
+         "deepspeed with zero 1 to 3, "
          "or of Megatron-core (--optimizer-cpu-offload), framework megatron with zero 1"},
         {R"("activation": "gelu_fast")",
          R"(activation: expected one of gelu, geglu, relu, softsign, swish, mish, silu, reglu, swiglu, bilinear, glu, got "gelu_fast")"},
