@@ -94,8 +94,9 @@ Seconds kernel_time(const Device& device, Precision precision, const Kernel& ker
     Seconds computing;
     if (kernel.flops.value > 0.0) {
         const bool half = is_narrow(precision) && !is_narrowed(kernel, precision);
-        const FlopsPerSecond peak = device.peak(half ? Precision::bf16 : precision);
-        const double reached = device.sustained_clock * efficiency(device, precision, kernel);
+        const Precision units = half ? Precision::bf16 : precision;
+        const FlopsPerSecond peak = device.peak(units);
+        const double reached = device.sustained(units) * efficiency(device, precision, kernel);
         computing = kernel.flops * kernel.executed / (peak * reached);
     }
     const Seconds moving = kernel.bytes / (device.memory_bandwidth * device.efficiency_of(kernel.pass));

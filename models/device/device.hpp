@@ -93,7 +93,12 @@ struct Device {
     Seconds host_launch;              // of the host, per operation: layers that are shorter go at the host's pace
     // How much longer computation takes while its device communicates; 1: not at all.
     double interference = 1.0;
-    double sustained_clock = 1.0;  // of the clock behind the peaks: what power leaves to devices side by side
+    // Of the clock behind the peaks: what power leaves to devices side by side, above 1 where they have more of it than
+    // those that reached the peaks. In 4 bits, whose units draw more, `sustained_quarter` of that.
+    double sustained_clock = 1.0, sustained_quarter = 1.0;
+    double sustained(Precision precision) const {
+        return sustained_clock * (precision == Precision::fp4 ? sustained_quarter : 1.0);
+    }
     // Chips differ: this share of machines computes so many times as long.
     double slow_share = 0.0;
     double slow_factor = 1.0;

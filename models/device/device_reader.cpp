@@ -12,13 +12,17 @@
 namespace weft {
 namespace {
 
-double share(Field& field) {
+double share_up_to(double most, Field& field) {
     const double value = field.number("value");
-    if (field.is_number("value") && !(value > 0.0 && value <= 1.0)) {
-        field.error("value", fmt::format("expected a share above 0 and up to 1, got {}", value));
+    if (field.is_number("value") && !(value > 0.0 && value <= most)) {
+        field.error("value", fmt::format("expected a share above 0 and up to {}, got {}", most, value));
     }
     return value;
 }
+
+double share(Field& field) { return share_up_to(1.0, field); }
+// A system with twice the power of that behind the peaks has another chip.
+double clock(Field& field) { return share_up_to(2.0, field); }
 
 std::vector<Tile> read_tiles(Field& field) {
     std::vector<Tile> tiles;
@@ -139,7 +143,8 @@ void read_fitted(Constants constants, Device& device) {
     constants.read("kernel_launch", device.kernel_launch, duration);
     constants.read("host_launch", device.host_launch, duration);
     constants.read("interference", device.interference, factor);
-    constants.read_if_given("sustained_clock", device.sustained_clock, share);
+    constants.read_if_given("sustained_clock", device.sustained_clock, clock);
+    constants.read_if_given("sustained_quarter", device.sustained_quarter, share);
     constants.read_if_given("slow_share", device.slow_share, share);
     constants.read_if_given("slow_factor", device.slow_factor, factor);
     constants.read("gemm_plateau", device.gemm.plateau, share);

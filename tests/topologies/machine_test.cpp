@@ -153,7 +153,7 @@ TEST_P(machine, first_nodes_route_as_the_whole_machine_does) {
 
 TEST_P(machine, has_no_more_nodes_than_it_has) {
     EXPECT_THROW(static_cast<void>(machine_.topology(0)), RangeError);
-    EXPECT_THROW(static_cast<void>(machine_.topology(info_.nodes + 1)), RangeError);
+    EXPECT_THROW(static_cast<void>(machine_.topology(info_.most_nodes + 1)), RangeError);
 }
 
 std::string test_name(const testing::TestParamInfo<std::string>& info) {

@@ -179,7 +179,7 @@ DeviceRoofline device_roofline(const Plan& plan, std::uint32_t stage) {
     const Precision precision = plan.job.precision;
     const double plateau = is_narrow(precision) ? device.gemm_eighth.plateau : device.gemm.plateau;
     DeviceRoofline found{.peak = device.peak(precision),
-                         .sustained = device.peak(precision) * (device.sustained_clock * plateau),
+                         .sustained = device.peak(precision) * (device.sustained(precision) * plateau),
                          .memory = device.memory_bandwidth,
                          .sustained_memory = device.memory_bandwidth * device.memory_efficiency};
     add_kernels(plan, stage, found);

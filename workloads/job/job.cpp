@@ -155,13 +155,14 @@ static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<
     const std::uint64_t per_node = machine.accelerators_per_node;
     const auto product = [&] { return fmt::format("{} = {} ranks", own_axes(layout), ranks); };
     const std::uint64_t most = machine.most_nodes;
+    const std::string_view has = most > machine.nodes ? "grows to" : "has";
     if (ranks > most * per_node) {
-        errors.push_back({"layout", fmt::format("{}, but {} has {} nodes of {} accelerators ({})", product(),
-                                                machine.name, most, per_node, most * per_node)});
+        errors.push_back({"layout", fmt::format("{}, but {} {} {} nodes of {} accelerators ({})", product(),
+                                                machine.name, has, most, per_node, most * per_node)});
         return;
     }
     if (job.nodes > most) {
-        errors.push_back({"nodes", fmt::format("{} has {} nodes, not {}", machine.name, most, job.nodes)});
+        errors.push_back({"nodes", fmt::format("{} {} {} nodes, not {}", machine.name, has, most, job.nodes)});
         return;
     }
     if (ranks > job.nodes * per_node) {

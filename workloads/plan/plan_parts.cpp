@@ -282,7 +282,7 @@ void set_aside(Device& device, std::uint32_t units) {
 
 // What power and heat leave of the clock where devices of a node work side by side. One alone has all of it.
 double sustained_by(const Device& device, const Job& job) {
-    return job.layout.ranks() == 1 ? 1.0 : device.sustained_clock;
+    return job.layout.ranks() == 1 ? std::max(device.sustained_clock, 1.0) : device.sustained_clock;
 }
 
 Plan empty_plan(const Study& study) {

@@ -204,7 +204,7 @@ TEST(fat_tree, what_its_levels_join_stays_as_it_is) {
     EXPECT_EQ(eos.sized(100, 8).info().nodes, 576U);
     EXPECT_TRUE(eos.sized(100, 8).is_copy_of(eos));
     // 1,024 nodes are 32 units in the 2 blocks of 16 that its cores have ports for.
-    EXPECT_EQ(switches_of(eos.topology(1024)), 2U * switches_of(eos.topology(512)) + 16 * 8);
+    EXPECT_EQ(switches_of(eos.topology(1024)), 2U * (switches_of(eos.topology(512)) - 16 * 8) + 16 * 8);
 }
 
 TEST(fat_tree, a_grown_network_joins_every_pair) {
