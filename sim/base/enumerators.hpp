@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -33,6 +34,16 @@ template <class Enum>
 std::string_view enumerator_name(Enum value) {
     static constexpr auto names = enumerator_names<Enum>();
     return names.at(static_cast<std::size_t>(value));
+}
+
+// Nothing where none is called so.
+template <class Enum>
+std::optional<Enum> enumerator_called(std::string_view name) {
+    constexpr auto names = enumerator_names<Enum>();
+    for (std::size_t value = 0; value < names.size() && !names[value].empty(); ++value) {
+        if (names[value] == name) return static_cast<Enum>(value);
+    }
+    return std::nullopt;
 }
 
 }  // namespace weft

@@ -104,7 +104,7 @@ class Field {
         constexpr auto names = enumerator_names<Enum>();
         const std::vector<std::string> known(names.begin(), std::find(names.begin(), names.end(), ""));
         const std::string name = choice(key, known, enumerator_name(otherwise));
-        return static_cast<Enum>(std::find(names.begin(), names.end(), name) - names.begin());
+        return *enumerator_called<Enum>(name);
     }
     std::uint32_t count(std::string_view key,
                         std::optional<std::uint32_t> otherwise = {});  // >= 1 (1e3 and 1000.0, too)

@@ -10,8 +10,20 @@
 
 namespace weft {
 
-struct GzipStream::State {
-    z_stream stream{};
+namespace {
+
+// A gzip file piece by piece, without name and date: the same text gives the same bytes.
+class GzipStream {
+  public:
+    GzipStream() {
+        constexpr int gzip_header = 16;  // added to the window size, see deflateInit2 in zlib.h
+        const int ready = deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + gzip_header,
+                                       MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY);
+        WEFT_CHECK(ready == Z_OK, "zlib cannot start");
+    }
+    GzipStream(const GzipStream&) = delete;
+    GzipStream& operator=(const GzipStream&) = delete;
+    ~GzipStream() { deflateEnd(&stream_); }
 
     // Until zlib has taken all of `text` and, at the end, given all that it holds.
     std::string pack(std::string_view text, int flush) {
@@ -20,41 +32,28 @@ struct GzipStream::State {
         int state = Z_OK;
         do {
             const std::size_t piece = std::min<std::size_t>(text.size(), std::numeric_limits<uInt>::max());
-            stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(text.data()));  // zlib does not write it
-            stream.avail_in = static_cast<uInt>(piece);
-            stream.next_out = reinterpret_cast<Bytef*>(block.data());
-            stream.avail_out = static_cast<uInt>(block.size());
-            state = deflate(&stream, piece == text.size() ? flush : Z_NO_FLUSH);
+            stream_.next_in =
+                const_cast<Bytef*>(reinterpret_cast<const Bytef*>(text.data()));  // zlib does not write it
+            stream_.avail_in = static_cast<uInt>(piece);
+            stream_.next_out = reinterpret_cast<Bytef*>(block.data());
+            stream_.avail_out = static_cast<uInt>(block.size());
+            state = deflate(&stream_, piece == text.size() ? flush : Z_NO_FLUSH);
             WEFT_CHECK(state == Z_OK || state == Z_STREAM_END || state == Z_BUF_ERROR, "zlib cannot go on");
-            text.remove_prefix(piece - stream.avail_in);
-            packed.append(block, 0, block.size() - stream.avail_out);
-        } while (!text.empty() || stream.avail_out == 0 || (flush == Z_FINISH && state == Z_OK));
+            text.remove_prefix(piece - stream_.avail_in);
+            packed.append(block, 0, block.size() - stream_.avail_out);
+        } while (!text.empty() || stream_.avail_out == 0 || (flush == Z_FINISH && state == Z_OK));
         WEFT_CHECK(flush != Z_FINISH || state == Z_STREAM_END, "zlib cannot finish");
         return packed;
     }
+
+  private:
+    z_stream stream_{};
 };
 
-GzipStream::GzipStream() : state_(std::make_unique<State>()) {
-    constexpr int gzip_header = 16;  // added to the window size, see deflateInit2 in zlib.h
-    const int ready = deflateInit2(&state_->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + gzip_header,
-                                   MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY);
-    WEFT_CHECK(ready == Z_OK, "zlib cannot start");
-}
+}  // namespace
 
-GzipStream::~GzipStream() { deflateEnd(&state_->stream); }
-
-std::string GzipStream::add(std::string_view piece) { return state_->pack(piece, Z_NO_FLUSH); }
-
-std::string GzipStream::finish() { return state_->pack({}, Z_FINISH); }
-
-std::string gzip(std::string_view text) {
-    GzipStream stream;
-    std::string packed = stream.add(text);
-    return packed += stream.finish();
-}
-
-BackgroundWriter::BackgroundWriter(const std::filesystem::path& path, Packing packing)
-    : file_(path), thread_([this, packing] { work(packing); }) {}
+BackgroundWriter::BackgroundWriter(const std::filesystem::path& path)
+    : file_(path), thread_([this, packs = path.extension() == ".gz"] { work(packs); }) {}
 
 BackgroundWriter::~BackgroundWriter() { close(); }
 
@@ -89,13 +88,13 @@ void BackgroundWriter::close() {
     if (thread_.joinable()) thread_.join();
 }
 
-void BackgroundWriter::work(Packing packing) {
+void BackgroundWriter::work(bool packs) {
     std::unique_lock lock(mutex_);
-    if (packing == Packing::none) return write_waiting(lock, [&](std::string_view block) { file_.write(block); });
+    if (!packs) return write_waiting(lock, [&](std::string_view block) { file_.write(block); });
     GzipStream gzip;
-    write_waiting(lock, [&](std::string_view block) { file_.write(gzip.add(block)); });
+    write_waiting(lock, [&](std::string_view block) { file_.write(gzip.pack(block, Z_NO_FLUSH)); });
     try {
-        if (!failure_) file_.write(gzip.finish());
+        if (!failure_) file_.write(gzip.pack({}, Z_FINISH));
     } catch (...) {
         failure_ = std::current_exception();
     }

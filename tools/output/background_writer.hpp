@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -17,29 +16,9 @@
 
 namespace weft {
 
-// A gzip file of `text`, without name and date: the same text gives the same bytes.
-std::string gzip(std::string_view text);
-
-// The same piece by piece.
-class GzipStream {
-  public:
-    GzipStream();
-    ~GzipStream();
-
-    // The compressed bytes that are ready; most come later, or at the end.
-    std::string add(std::string_view piece);
-    std::string finish();
-
-  private:
-    struct State;
-    std::unique_ptr<State> state_;
-};
-
-enum class Packing : std::uint8_t { none, gzip };
-
 class BackgroundWriter {
   public:
-    BackgroundWriter(const std::filesystem::path& path, Packing packing);
+    explicit BackgroundWriter(const std::filesystem::path& path);  // compressed if the name ends in .gz
     BackgroundWriter(const BackgroundWriter&) = delete;
     BackgroundWriter& operator=(const BackgroundWriter&) = delete;
     ~BackgroundWriter();
@@ -52,7 +31,7 @@ class BackgroundWriter {
   private:
     static constexpr std::size_t most_waiting = 4;
 
-    void work(Packing packing);
+    void work(bool packs);
     void write_waiting(std::unique_lock<std::mutex>& lock, auto write);
     void close();
 

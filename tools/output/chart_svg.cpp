@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "tools/output/chart_axis.hpp"
-#include "tools/output/chart_frame.hpp"
 #include "tools/output/svg_text.hpp"
 
 namespace weft {

@@ -23,6 +23,10 @@ std::vector<std::string> json_texts(const Names& names) {
     return all;
 }
 
+struct TraceSize {
+    std::size_t slices = 0, left_out = 0;  // left_out: beyond most_slices, last rank classes first
+};
+
 class Writer {
   public:
     Writer(const Program& program, const Timeline& timeline, const Topology& topology,
@@ -280,21 +284,9 @@ class Writer {
 
 }  // namespace
 
-ChromeTrace chrome_trace(const Program& program, const Timeline& timeline, const Topology& topology,
-                         const ChromeTraceOptions& options) {
-    ChromeTrace trace;
-    const auto append = [&trace](std::string block) {
-        trace.json += block;
-        block.resize(TextStream::block);
-        return block;
-    };
-    trace.size = Writer(program, timeline, topology, options, append).write();
-    return trace;
-}
-
 std::string write_chrome_trace(const std::filesystem::path& path, const Program& program, const Timeline& timeline,
                                const Topology& topology, const ChromeTraceOptions& options) {
-    BackgroundWriter file(path, path.extension() == ".gz" ? Packing::gzip : Packing::none);
+    BackgroundWriter file(path);
     const auto hand_over = [&file](std::string block) { return file.exchange(std::move(block)); };
     const TraceSize size = Writer(program, timeline, topology, options, hand_over).write();
     file.commit();

@@ -39,21 +39,10 @@ struct ChromeTraceOptions {
     std::size_t most_slices = 2'000'000;    // browsers cope with a few million
 };
 
-struct TraceSize {
-    std::size_t slices = 0, left_out = 0;  // left_out: beyond most_slices, last rank classes first
-};
-
-struct ChromeTrace {
-    std::string json;
-    TraceSize size;
-};
-
 // Times are microseconds with three decimals. Instants are rounded to nanoseconds, durations are their differences:
 // slices of a lane that touch still touch and none overlap, not even where ts and dur are added as doubles. Operations
 // that round to no time have no slice.
-ChromeTrace chrome_trace(const Program& program, const Timeline& timeline, const Topology& topology,
-                         const ChromeTraceOptions& options = {});
-
+//
 // Writes the trace as it is made, compressed if the name ends in .gz: it may be larger than memory. Returns a warning
 // for the user, empty if nothing was left out. Throws std::runtime_error if the file cannot be written.
 std::string write_chrome_trace(const std::filesystem::path& path, const Program& program, const Timeline& timeline,

@@ -28,7 +28,7 @@ LinkFile::LinkFile(const std::filesystem::path& path, const Topology& topology, 
     : topology_(topology),
       names_(topology),
       cable_(count_cables(topology)),
-      file_(path, path.extension() == ".gz" ? Packing::gzip : Packing::none),
+      file_(path),
       out_([this](std::string block) { return file_.exchange(std::move(block)); }) {
     out_.put(before).put("from,to,cable,class,bandwidth_bytes_per_s,load_bytes,busy\n");
 }

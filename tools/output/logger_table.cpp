@@ -64,8 +64,6 @@ struct LoggerRow {
 
 }  // namespace
 
-bool logger_knows(std::string_view name) { return rated_function(name) != nullptr; }
-
 LoggedBandwidth logger_bandwidth(const LoggedCall& call, std::uint32_t world) {
     const RatedFunction* function = rated_function(call.name);
     WEFT_CHECK(function != nullptr, "the logger has no rate for " + std::string(call.name));

@@ -13,9 +13,6 @@
 
 namespace weft {
 
-// Whether the logger can rate the function. It ends the run at any other, so a call of one is never logged.
-bool logger_knows(std::string_view name);
-
 // Bits per second, decimal giga. A call that took no time has none (the logger would divide by zero).
 struct LoggedBandwidth {
     double algorithm_gbps = 0, bus_gbps = 0;

@@ -24,6 +24,8 @@ struct ReplaySetting {
 // What the text and the page have in common.
 std::string_view activity_word(RankActivity activity);
 std::string replay_setting_text(const ReplaySummary& summary, const ReplaySetting& setting);
+// Of so many nodes of a rank from its first on, those that take any time, by when they begin.
+std::vector<std::uint32_t> nodes_in_time(const RecordedRun& run, std::uint32_t first, std::size_t count);
 TextTable replayed_call_table(const ReplaySummary& summary);
 TextTable replayed_path_table(const ReplaySummary& summary, std::size_t most);  // rows
 TextTable replayed_link_table(const ReplaySummary& summary);

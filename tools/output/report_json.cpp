@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/base/enumerators.hpp"
 #include "tools/output/fabric_text.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/report_text.hpp"
@@ -15,18 +16,6 @@ namespace weft {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string_view severity_word(FormatNote::Severity severity) {
-    switch (severity) {
-        case FormatNote::Severity::note:
-            return "note";
-        case FormatNote::Severity::warning:
-            return "warning";
-        case FormatNote::Severity::error:
-            return "error";
-    }
-    return {};
-}
 
 Json memory_json(const MemoryUse& use) {
     return {{"parameters_bytes", use.parameters.value},
@@ -84,18 +73,6 @@ Json validity_json(const Validity& validity) {
     return {{"job", job}, {"step_time", evidence_json(validity.step_time)}, {"memory", evidence_json(validity.memory)}};
 }
 
-Json calls_json(const std::vector<CallReport>& calls) {
-    return json_list<Json>(calls, [&](const CallReport& each) {
-        return Json{{"message_bytes", number<Json>(each.message.value)},
-                    {"algorithm", each.method.algorithm},
-                    {"protocol", each.method.protocol},
-                    {"channels", each.method.channels},
-                    {"calls", each.calls},
-                    {"time_s", each.time.value},
-                    {"busbw", each.bus_bandwidth.value}};
-    });
-}
-
 Json diagnostic_json(const Diagnostic& diagnostic) {
     Json json;
     if (!diagnostic.file.empty()) json["file"] = diagnostic.file;
@@ -135,12 +112,24 @@ Json heading_json(const Report& report, const Plan& plan, const JobRecord& recor
 
 }  // namespace
 
+Json calls_json(const std::vector<CallReport>& calls) {
+    return json_list<Json>(calls, [&](const CallReport& each) {
+        return Json{{"message_bytes", number<Json>(each.message.value)},
+                    {"algorithm", each.method.algorithm},
+                    {"protocol", each.method.protocol},
+                    {"channels", each.method.channels},
+                    {"calls", each.calls},
+                    {"time_s", each.time.value},
+                    {"busbw", each.bus_bandwidth.value}};
+    });
+}
+
 Json diagnostics_json(std::span<const Diagnostic> diagnostics) { return json_list<Json>(diagnostics, diagnostic_json); }
 
 Json notes_json(std::span<const FormatNote> notes) {
     return json_list<Json>(notes, [&](const FormatNote& note) {
         return Json{{"key", note.origin.key},
-                    {"severity", severity_word(note.severity)},
+                    {"severity", enumerator_name(note.severity)},
                     {"message", note.message},
                     {"file", note.origin.file},
                     {"line", note.origin.line}};

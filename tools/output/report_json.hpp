@@ -19,6 +19,9 @@ namespace weft {
 nlohmann::ordered_json diagnostics_json(std::span<const Diagnostic> diagnostics);
 nlohmann::ordered_json notes_json(std::span<const FormatNote> notes);
 
+// Of calls by the size of their messages, what carried them and how fast.
+nlohmann::ordered_json calls_json(const std::vector<CallReport>& calls);
+
 // Of the fullest stage, against what the device has.
 nlohmann::ordered_json planned_memory_json(const Plan& plan, std::span<const MemoryAdvice> advice);
 

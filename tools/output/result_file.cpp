@@ -10,6 +10,7 @@
 #include <system_error>
 #include <type_traits>
 
+#include "sim/base/enumerators.hpp"
 #include "sim/io/files.hpp"
 #include "tools/version.hpp"
 
@@ -93,13 +94,6 @@ void remove_run(SqliteFile& file, const RunRecord& run) {
     }
 }
 
-bool has_result(const ResultTable& table, const std::vector<ResultCell>& row) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-        if (table.columns[i].kind == ColumnKind::metric && !std::holds_alternative<std::monostate>(row[i])) return true;
-    }
-    return false;
-}
-
 std::int64_t add_run(SqliteFile& file, const RunRecord& run, const ResultTable& table) {
     const auto results =
         std::ranges::count_if(table.rows, [&](const std::vector<ResultCell>& row) { return has_result(table, row); });
@@ -114,10 +108,6 @@ std::int64_t add_run(SqliteFile& file, const RunRecord& run, const ResultTable& 
     return file.last_row();
 }
 
-std::string_view name(ColumnKind kind) {
-    return kind == ColumnKind::key ? "key" : kind == ColumnKind::metric ? "metric" : "note";
-}
-
 void describe_columns(const SqliteFile& file, std::int64_t run, const ResultTable& table) {
     Statement insert(file, "INSERT INTO columns (run, name, unit, meaning, kind) VALUES (?, ?, ?, ?, ?)");
     for (const Column& column : table.columns) {
@@ -125,7 +115,7 @@ void describe_columns(const SqliteFile& file, std::int64_t run, const ResultTabl
         insert.bind(2, column.name);
         insert.bind(3, column.unit);
         insert.bind(4, column.meaning);
-        insert.bind(5, std::string(name(column.kind)));
+        insert.bind(5, std::string(enumerator_name(column.kind)));
         insert.step();
         insert.reset();
     }

@@ -59,6 +59,13 @@ double cell_number(const ResultCell& cell) {
     return real ? *real : std::numeric_limits<double>::quiet_NaN();
 }
 
+bool has_result(const ResultTable& table, const std::vector<ResultCell>& row) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        if (table.columns[i].kind == ColumnKind::metric && !std::holds_alternative<std::monostate>(row[i])) return true;
+    }
+    return false;
+}
+
 ResultCell whole_cell(const ResultCell& cell) {
     const auto* const number = std::get_if<double>(&cell);
     return number && prints_as_integer(*number) ? ResultCell{static_cast<std::int64_t>(*number)} : cell;

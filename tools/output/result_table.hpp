@@ -37,6 +37,7 @@ struct ResultTable {
     std::vector<std::vector<ResultCell>> rows;  // as many cells as columns
 };
 
+bool has_result(const ResultTable& table, const std::vector<ResultCell>& row);  // any metric
 // NaN if there is none.
 double cell_number(const ResultCell& cell);
 // A double that is whole as an integer.

@@ -11,7 +11,6 @@
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/result_table.hpp"
 
 namespace weft {
 namespace {
@@ -70,18 +69,6 @@ std::string figures_from(const RunPlan& plan, RunFigures::Origin origin) {
     }
     std::ranges::replace(names, '_', ' ');
     return names.empty() ? "nothing" : names;
-}
-
-std::string quantity_table(const RunResult& result) {
-    TextTable table({"<", "p5", "p50", "p95", "mean", "of the run"});
-    const double wall = result.quantity("time_s").spread.mean;
-    for (const RunQuantity& each : result.quantities) {
-        const Spread& s = each.spread;
-        table.add({std::string(each.label), run_cell(each.unit, s.p5), run_cell(each.unit, s.p50),
-                   run_cell(each.unit, s.p95), run_cell(each.unit, s.mean),
-                   is_part(each) ? percent(s.mean / wall) : ""});
-    }
-    return table.text();
 }
 
 using Json = nlohmann::ordered_json;
@@ -165,43 +152,51 @@ std::string run_cell(RunUnit unit, double value) {
     return grouped(value);
 }
 
-std::vector<RunFact> run_facts(const RunResult& result) {
+TextTable run_quantities(const RunResult& result, std::string_view (*label)(const RunQuantity& quantity)) {
+    TextTable table({"<", "p5", "p50", "p95", "mean", "of the run"});
+    const double wall = result.quantity("time_s").spread.mean;
+    for (const RunQuantity& each : result.quantities) {
+        const Spread& s = each.spread;
+        table.add({std::string(label(each)), run_cell(each.unit, s.p5), run_cell(each.unit, s.p50),
+                   run_cell(each.unit, s.p95), run_cell(each.unit, s.mean),
+                   is_part(each) ? percent(s.mean / wall) : ""});
+    }
+    return table;
+}
+
+TextTable run_facts(const RunResult& result) {
     const RunPlan& plan = result.plan;
     const LongRun& run = plan.run;
-    std::vector<RunFact> facts;
-    facts.push_back({"step", step_line(plan)});
+    TextTable facts({"<", "<"});
+    facts.add({"step", step_line(plan)});
     const std::uint64_t between = run.stretches.back().between;
-    facts.push_back(
-        {"checkpoint", fmt::format("{}, written in {}, steps wait {}{}", to_text(plan.checkpoint.written),
-                                   long_time(run.write.value), long_time(run.stall.value),
-                                   between < run.stretches.back().steps
-                                       ? fmt::format("; every {} ({} steps)", long_time(plan.interval.value),
-                                                     grouped(static_cast<double>(between)))
-                                       : "; none before the end") +
-                           fmt::format("; {} of the file system", percent(plan.storage_share))});
-    facts.push_back({"failures", failure_line(run)});
-    facts.push_back({"restart", fmt::format("detection {}, launch {}, loading {}; a planned stop {} before its launch",
-                                            long_time(run.detection.value), long_time(run.launch.value),
-                                            long_time(run.load.value), long_time(run.stop.value))});
-    facts.push_back(
-        {"spares", fmt::format("{} nodes, back after {}", grouped(run.spares), long_time(run.repair.value))});
+    facts.add({"checkpoint", fmt::format("{}, written in {}, steps wait {}{}", to_text(plan.checkpoint.written),
+                                         long_time(run.write.value), long_time(run.stall.value),
+                                         between < run.stretches.back().steps
+                                             ? fmt::format("; every {} ({} steps)", long_time(plan.interval.value),
+                                                           grouped(static_cast<double>(between)))
+                                             : "; none before the end") +
+                                 fmt::format("; {} of the file system", percent(plan.storage_share))});
+    facts.add({"failures", failure_line(run)});
+    facts.add({"restart", fmt::format("detection {}, launch {}, loading {}; a planned stop {} before its launch",
+                                      long_time(run.detection.value), long_time(run.launch.value),
+                                      long_time(run.load.value), long_time(run.stop.value))});
+    facts.add({"spares", fmt::format("{} nodes, back after {}", grouped(run.spares), long_time(run.repair.value))});
     if (plan.power) {
-        facts.push_back(
+        facts.add(
             {"power", fmt::format("{} in steps, {} else", to_text(plan.power->working), to_text(plan.power->waiting))});
     }
     using enum RunFigures::Origin;
-    facts.push_back({"by option", figures_from(plan, asked)});
-    facts.push_back({"by machine", figures_from(plan, machine)});
-    facts.push_back({"by default", figures_from(plan, assumed)});
+    facts.add({"by option", figures_from(plan, asked)});
+    facts.add({"by machine", figures_from(plan, machine)});
+    facts.add({"by default", figures_from(plan, assumed)});
     return facts;
 }
 
 std::string run_text(const Job& job, const MachineInfo& machine, const RunResult& result) {
     std::string text = run_heading(job, machine) + fmt::format("\n{}\n\n", played_text(result));
-    text += quantity_table(result) + '\n';
-    TextTable facts({"<", "<"});
-    for (const RunFact& fact : run_facts(result)) facts.add({fact.name, fact.text});
-    text += facts.text().substr(1);
+    text += run_quantities(result, [](const RunQuantity& each) { return std::string_view(each.label); }).text() + '\n';
+    text += run_facts(result).text().substr(1);
     if (!result.plan.assumptions.empty()) text += "\nassumed\n";
     for (const std::string& assumption : result.plan.assumptions) text += "  " + assumption + '\n';
     return text;

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "tools/endurance/run.hpp"
 #include "tools/output/job_json.hpp"
+#include "tools/output/result_table.hpp"
 
 namespace weft {
 
@@ -16,10 +17,9 @@ std::string played_text(const RunResult& result);  // "1,000 runs played, seed 1
 bool is_part(const RunQuantity& quantity);
 std::string run_cell(RunUnit unit, double value);  // "54.0 d", "99.1 %", "26.6 MWh"
 
-struct RunFact {
-    std::string name, text;  // "restart", "detection 10.0 min, ..."
-};
-std::vector<RunFact> run_facts(const RunResult& result);
+TextTable run_facts(const RunResult& result);  // "restart", "detection 10.0 min, ..."
+// Quantiles and means of what was played.
+TextTable run_quantities(const RunResult& result, std::string_view (*label)(const RunQuantity& quantity));
 
 std::string run_text(const Job& job, const MachineInfo& machine, const RunResult& result);
 std::string run_json(const Job& job, const MachineInfo& machine, const JobRecord& record, const RunResult& result);

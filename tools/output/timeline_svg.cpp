@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "tools/output/chart_axis.hpp"
 #include "tools/output/svg_text.hpp"
 
 namespace weft {
@@ -42,15 +43,6 @@ Unit unit_for(double seconds) {
         if (seconds >= unit.seconds) return unit;
     }
     return {1e-9, "ns"};
-}
-
-// The least of 1, 2, 5 times a power of ten that cuts `length` into at most ten pieces.
-double tick_step(double length) {
-    const double power = std::pow(10.0, std::floor(std::log10(length / 10.0)));
-    for (const double factor : {1.0, 2.0, 5.0}) {
-        if (factor * power * 10.0 >= length * (1.0 - 1e-12)) return factor * power;
-    }
-    return 10.0 * power;
 }
 
 std::vector<RankClassId> evenly_chosen(const Program& program, const TimelineSvgOptions& options) {
@@ -152,7 +144,7 @@ class Picture {
         const double length = since_start(timeline_.end).value;
         if (length <= 0.0) return;
         const Unit unit = unit_for(length);
-        const double step = tick_step(length);
+        const double step = tick_step(length, 10);
         const double bottom = header_height + rows_height();
         for (int tick = 0; tick * step <= length * (1.0 + 1e-12); ++tick) {
             const double x = left_ + plot_width() * (tick * step / length);

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <vector>
 
+#include "sim/base/enumerators.hpp"
 #include "sim/io/units.hpp"
 #include "topologies/vertex_names.hpp"
 
@@ -26,20 +27,6 @@ struct GraphEdge {
 };
 template <class Direction>
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, Direction, GraphVertex, GraphEdge>;
-
-std::string kind_name(NodeKind kind) {
-    switch (kind) {
-        case NodeKind::accelerator:
-            return "accelerator";
-        case NodeKind::nic:
-            return "nic";
-        case NodeKind::node_switch:
-            return "node_switch";
-        case NodeKind::network_switch:
-            return "network_switch";
-    }
-    return {};
-}
 
 // What of a topology is drawn.
 struct Part {
@@ -85,7 +72,8 @@ G graph_of(const Topology& topology, const Part& part, const Keep& keep) {
     Table<NodeId, std::size_t> place(topology.vertices());
     for (NodeId vertex{}; vertex != place.end_id(); vertex = next(vertex)) {
         if (!part.vertices[index(vertex)]) continue;
-        place[vertex] = boost::add_vertex(GraphVertex{names[vertex], kind_name(topology.node_kind(vertex))}, graph);
+        place[vertex] = boost::add_vertex(
+            GraphVertex{names[vertex], std::string(enumerator_name(topology.node_kind(vertex)))}, graph);
     }
     for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
         if (!part.links[index(link)] || !keep(link)) continue;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tools/page/timeline.hpp"
-#include "tools/page/timeline_lane.hpp"
 
 namespace weft {
 namespace {
@@ -50,8 +49,8 @@ class RecordedTimeline {
         return {{"until", until},
                 {"left_out", step_.kernels.size() - shown},
                 {"stages", Json::array({Json{{"name", "recorded"}, {"shown", true}, {"lanes", std::move(lanes)}}})},
-                {"labels", labels_.list()},
-                {"calls", calls_.list()},
+                {"labels", labels_.values()},
+                {"calls", calls_.values()},
                 {"links", Json::array()}};
     }
 
@@ -124,7 +123,7 @@ class RecordedTimeline {
     const StepComparison& found_;
     const RecordedStep& step_;
     std::vector<TimelineLane> lanes_;
-    NumberedValues labels_, calls_;
+    Numbered<Json> labels_, calls_;
 };
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <type_traits>
 
 #include "sim/base/check.hpp"
+#include "sim/base/enumerators.hpp"
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/svg_text.hpp"
@@ -20,22 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using ResultRow = std::vector<ResultCell>;
-
-std::string_view text(ColumnKind kind) {
-    return kind == ColumnKind::key ? "key" : kind == ColumnKind::metric ? "metric" : "note";
-}
-
-Json json_of(const ResultCell& cell) {
-    return std::visit(
-        [](const auto& value) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
-                return Json();
-            } else {
-                return Json(value);
-            }
-        },
-        cell);
-}
 
 // Of a column that not every table has.
 struct Best {
@@ -88,22 +72,22 @@ bool follows(const Key& key, const Key& other) {
 }  // namespace
 
 std::optional<double> number_of(const ResultCell& cell) {
-    std::optional<double> number;
-    if (const auto* const whole = std::get_if<std::int64_t>(&cell)) number = static_cast<double>(*whole);
-    if (const auto* const real = std::get_if<double>(&cell)) number = *real;
-    return number && std::isfinite(*number) ? number : std::nullopt;
+    const double number = cell_number(cell);
+    return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
 Json result_json(const ResultTable& table) {
     Json json{{"columns", Json::array()}, {"values", Json::array()}};
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
         const Column& column = table.columns[c];
-        json["columns"].push_back(
-            {{"name", column.name}, {"unit", column.unit}, {"meaning", column.meaning}, {"kind", text(column.kind)}});
+        json["columns"].push_back({{"name", column.name},
+                                   {"unit", column.unit},
+                                   {"meaning", column.meaning},
+                                   {"kind", enumerator_name(column.kind)}});
         Json values = Json::array();
         for (const ResultRow& row : table.rows) {
             WEFT_CHECK(row.size() == table.columns.size(), "a row has other cells than columns");
-            values.push_back(json_of(row[c]));
+            values.push_back(cell_value(row[c]));
         }
         json["values"].push_back(std::move(values));
     }
@@ -139,12 +123,8 @@ std::optional<ExtremeRow> extreme_row(const ResultTable& table, std::string_view
 }
 
 std::size_t rows_with_result(const ResultTable& table) {
-    return static_cast<std::size_t>(std::ranges::count_if(table.rows, [&](const ResultRow& row) {
-        for (std::size_t c = 0; c < row.size(); ++c) {
-            if (table.columns[c].kind == ColumnKind::metric && number_of(row[c])) return true;
-        }
-        return false;
-    }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(table.rows, [&](const ResultRow& row) { return has_result(table, row); }));
 }
 
 std::string keys_text(const ResultTable& table, std::span<const std::size_t> keys, std::size_t row) {
@@ -153,7 +133,7 @@ std::string keys_text(const ResultTable& table, std::span<const std::size_t> key
         const ResultCell& cell = table.rows[row][key];
         if (std::holds_alternative<std::monostate>(cell)) continue;
         const auto* const bare = std::get_if<std::string>(&cell);
-        out += (out.empty() ? "" : ", ") + table.columns[key].name + ' ' + (bare ? *bare : json_of(cell).dump());
+        out += (out.empty() ? "" : ", ") + table.columns[key].name + ' ' + (bare ? *bare : cell_value(cell).dump());
     }
     return out;
 }

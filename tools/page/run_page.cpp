@@ -78,25 +78,8 @@ std::string losses(const RunResult& result) {
     return html.take();
 }
 
-std::string quantity_rows(const RunResult& result) {
-    const double wall = result.quantity("time_s").spread.mean;
-    std::vector<std::vector<HtmlCell>> rows;
-    for (const RunQuantity& each : result.quantities) {
-        const Spread& s = each.spread;
-        std::vector<HtmlCell> cells{{std::string(label_of(each))}};
-        for (const double value : {s.p5, s.p50, s.p95, s.mean}) cells.push_back({run_cell(each.unit, value)});
-        cells.push_back({is_part(each) ? percent(s.mean / wall) : ""});
-        rows.push_back(std::move(cells));
-    }
-    return html_table("Quantiles and means over the runs played.",
-                      {{"", HtmlColumn::Kind::text}, {"p5"}, {"p50"}, {"p95"}, {"mean"}, {"of the run"}}, rows);
-}
-
 std::string facts(const RunResult& result) {
-    std::vector<std::vector<HtmlCell>> rows;
-    for (const RunFact& fact : run_facts(result)) rows.push_back({{fact.name}, {fact.text}});
-    using Kind = HtmlColumn::Kind;
-    std::string html = html_table("", {{"", Kind::text}, {"", Kind::text}}, rows);
+    std::string html = html_table("", run_facts(result));
     if (result.plan.assumptions.empty()) return html;
     html += "<h3>Assumed</h3><ul>";
     for (const std::string& assumption : result.plan.assumptions) html += "<li>" + xml_escaped(assumption) + "</li>";
@@ -153,7 +136,9 @@ std::string run_page(const Job& job, const MachineInfo& machine, const RunResult
     html.put(
         "<section><h2>Distribution over the runs played</h2><div id=\"distribution\"></div>\n<noscript><p>The chart "
         "needs JavaScript.</p></noscript></section>\n");
-    html.put("<section><h2>All figures</h2>" + quantity_rows(result) + "</section>\n");
+    html.put("<section><h2>All figures</h2>" +
+             html_table("Quantiles and means over the runs played.", run_quantities(result, label_of)) +
+             "</section>\n");
     html.put("<section><h2>Played with</h2>" + facts(result) + "</section>\n");
     html.add("<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(command));
     return html_page({.title = fmt::format("A run of {} on {}", model_text(job.model), machine.name),

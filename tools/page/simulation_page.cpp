@@ -32,6 +32,13 @@ std::string share_of_step(const Report& report, std::string_view key) {
     return percent(of(report, key) / of(report, "step.time_s"));
 }
 
+// A headline figure of a step.
+struct StepCard {
+    std::string_view name;
+    std::string (*figure)(const Report&);
+    std::string (*note)(const Report&);  // HTML
+};
+
 constexpr StepCard cards[] = {
     {"step time", [](const Report& r) { return to_text(Seconds{of(r, "step.time_s")}); },
      [](const Report& r) { return share_of_step(r, "step.compute_s") + " of it computing"; }},
@@ -51,6 +58,14 @@ constexpr StepCard cards[] = {
      }},
 };
 
+std::string cards_html(const Report& report) {
+    std::vector<HtmlCard> shown;
+    for (const StepCard& card : cards) {
+        shown.push_back({card.name, xml_escaped(card.figure(report)), card.note(report)});
+    }
+    return html_cards(shown);
+}
+
 class SimulationBody {
   public:
     SimulationBody(const Simulation& run, const Report& report, const JobInput& input, const TimelinePart& part,
@@ -60,7 +75,7 @@ class SimulationBody {
     std::string text() const {
         const std::vector<HtmlSection> all = sections();
         const std::size_t why = explanation_ != nullptr ? 1 : 0;
-        return head() + step_cards_html(report_) +
+        return head() + cards_html(report_) +
                fmt::format("<nav aria-label=\"Sections\">{}\n{}</nav>\n", html_links(std::span(all).first(why)),
                            html_links(std::span(all).subspan(why))) +
                html_sections(all);
@@ -255,14 +270,6 @@ class SimulationBody {
 };
 
 }  // namespace
-
-std::span<const StepCard> step_cards() { return cards; }
-
-std::string step_cards_html(const Report& report, std::span<const StepCard> of) {
-    std::vector<HtmlCard> shown;
-    for (const StepCard& card : of) shown.push_back({card.name, xml_escaped(card.figure(report)), card.note(report)});
-    return html_cards(shown);
-}
 
 std::string simulation_page(const Simulation& run, const Report& report, const JobInput& input,
                             const PageExplanation* explanation, const TimelineLimits& limits) {

@@ -14,7 +14,6 @@
 #include "tools/output/figures.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/output/timeline_svg.hpp"
-#include "tools/page/timeline_lane.hpp"
 #include "topologies/measurements/measurement.hpp"
 #include "workloads/step/lanes.hpp"
 
@@ -135,11 +134,11 @@ class TimelineJson {
                  {"stages", std::move(stages_)},
                  {"labels", Json::array()},
                  {"calls", Json::array()}};
-        for (std::size_t i = 0; i < labels_.size(); ++i) {
+        for (const auto& [label, activity] : labels_.values()) {
             json_["labels"].push_back(
-                {program_.labels[index(labels_[i])], activity_names[static_cast<std::size_t>(activities_[i])]});
+                {program_.labels[index(label)], activity_names[static_cast<std::size_t>(activity)]});
         }
-        for (const CommunicationId id : calls_) {
+        for (const CommunicationId id : calls_.values()) {
             const Communication& call = program_.communications[id];
             json_["calls"].push_back({name(call.op), call.group_size, std::llround(call.message.value),
                                       method_text(program_.methods[call.method]),
@@ -150,26 +149,11 @@ class TimelineJson {
     Json take() { return std::move(json_); }
 
   private:
-    std::int64_t label_number(const Op& op) {
-        const auto [known, is_new] = label_numbers_.try_emplace(op.label, static_cast<std::int64_t>(labels_.size()));
-        if (is_new) {
-            labels_.push_back(op.label);
-            activities_.push_back(activity_of(program_, op));
-        }
-        return known->second;
-    }
-
-    std::int64_t call_number(const Op& op) {
-        const CommunicationId id = program_.communication_of(op);
-        const auto [known, is_new] = call_numbers_.try_emplace(id, static_cast<std::int64_t>(calls_.size()));
-        if (is_new) calls_.push_back(id);
-        return known->second;
-    }
-
     void add(TimelineLane& lane, const Op& op, const Span& span) {
         const bool is_exchange = op.kind == OpKind::exchange;
         const std::int64_t begin = nanoseconds(span.begin);
-        lane.add(begin, nanoseconds(span.end), label_number(op), is_exchange ? call_number(op) : -1);
+        lane.add(begin, nanoseconds(span.end), labels_.number_of({op.label, activity_of(program_, op)}),
+                 is_exchange ? calls_.number_of(program_.communication_of(op)) : -1);
         lane.micro.push_back(op.index);
         lane.layer.push_back(op.part);
         lane.wait.push_back(is_exchange ? begin - nanoseconds(span.posted) : 0);
@@ -217,11 +201,8 @@ class TimelineJson {
 
     const Simulation& run_;
     const Program& program_;
-    std::vector<LabelId> labels_;       // in the order of first use, as calls_ are
-    std::vector<Activity> activities_;  // of labels_
-    std::map<LabelId, std::int64_t> label_numbers_;
-    std::vector<CommunicationId> calls_;
-    std::map<CommunicationId, std::int64_t> call_numbers_;
+    Numbered<std::pair<LabelId, Activity>> labels_;
+    Numbered<CommunicationId> calls_;
     Json stages_, json_;
 };
 
@@ -283,6 +264,32 @@ Json timeline_data(const Simulation& run, const TimelinePart& part, std::span<co
     Json json = TimelineJson(run, part, path).take();
     json["links"] = links_json(run);
     return json;
+}
+
+void TimelineLane::add(std::int64_t from, std::int64_t to, std::int64_t what, std::int64_t of_call) {
+    from = std::max(from, end);
+    to = std::max(from, to);
+    gap.push_back(from - std::exchange(end, to));
+    length.push_back(to - from);
+    label.push_back(what);
+    call.push_back(of_call);
+}
+
+Json TimelineLane::json() const {
+    Json json{{"name", name}, {"dimension", dimension}, {"gap", gap}, {"length", length}, {"label", label}};
+    if (!micro.empty()) json["micro"] = micro;
+    if (!layer.empty()) json["layer"] = layer;
+    if (std::ranges::all_of(call, [](std::int64_t each) { return each < 0; })) return json;
+    json["call"] = call;
+    if (!wait.empty()) json["wait"] = wait;
+    return json;
+}
+
+TimelineLane& free_lane(std::vector<TimelineLane>& lanes, const std::string& name, std::int64_t from) {
+    const auto free = std::ranges::find_if(lanes, [&](const TimelineLane& lane) {
+        return lane.name == name && lane.end <= std::max<std::int64_t>(from, 0);
+    });
+    return free != lanes.end() ? *free : lanes.emplace_back(TimelineLane{.name = name});
 }
 
 }  // namespace weft

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/engine/critical_path.hpp"
@@ -60,5 +62,36 @@ nlohmann::ordered_json timeline_data(const Simulation& simulation, const Timelin
 // A recorded step in the same form, a lane per stream: of its kernels the first `most`, "left_out" says how many there
 // are besides. Labels have facts behind the activity, slices no micro-batch; a layer of -1 is none.
 nlohmann::ordered_json recorded_timeline(const KinetoTrace& trace, const StepComparison& found, std::size_t most);
+
+// What the script of timelines reads: lanes of slices, and what these have by number.
+struct TimelineLane {
+    std::string name, dimension = "compute";
+    // Of each slice, times in nanoseconds. What slices have none of stays empty.
+    std::vector<std::int64_t> gap{}, length{}, label{}, micro{}, layer{}, call{}, wait{};
+    std::int64_t end = 0;  // of the last slice
+
+    // Of a slice that begins before the last one ends, what is behind it. A call of -1 is none.
+    void add(std::int64_t from, std::int64_t to, std::int64_t what, std::int64_t of_call = -1);
+    nlohmann::ordered_json json() const;
+};
+
+// The first lane of a name on which nothing is from a time on; a new one behind all if there is none.
+TimelineLane& free_lane(std::vector<TimelineLane>& lanes, const std::string& name, std::int64_t from);
+
+// Values, each once, by number in the order of their first use.
+template <class Value>
+class Numbered {
+  public:
+    std::int64_t number_of(const Value& value) {
+        const auto [known, is_new] = numbers_.try_emplace(value, static_cast<std::int64_t>(values_.size()));
+        if (is_new) values_.push_back(value);
+        return known->second;
+    }
+    const std::vector<Value>& values() const { return values_; }
+
+  private:
+    std::map<Value, std::int64_t> numbers_;
+    std::vector<Value> values_;
+};
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-#include "tools/study/study_figures.hpp"
+#include "tools/study/study_table.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/study/study_figures.hpp"
+#include "tools/study/study_table.hpp"
 
 namespace weft {
 

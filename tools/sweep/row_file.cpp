@@ -4,10 +4,9 @@
 #include <zlib.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <array>
 #include <stdexcept>
 
+#include "sim/base/enumerators.hpp"
 #include "sim/io/files.hpp"
 
 namespace weft {
@@ -17,7 +16,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view mark = "rows of a sweep";
 constexpr int layout = 2;  // of the lines
-constexpr std::array<std::string_view, 3> kind_names{"key", "metric", "note"};
 
 std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
@@ -28,9 +26,8 @@ std::string checksum_of(std::string_view text) {
 }
 
 ColumnKind kind_called(const std::string& name) {
-    const auto found = std::ranges::find(kind_names, name);
-    if (found == kind_names.end()) throw std::invalid_argument("no kind of column is called \"" + name + "\"");
-    return static_cast<ColumnKind>(found - kind_names.begin());
+    if (const auto kind = enumerator_called<ColumnKind>(name)) return *kind;
+    throw std::invalid_argument("no kind of column is called \"" + name + "\"");
 }
 
 // Throws nlohmann's exceptions and std::invalid_argument.
@@ -150,7 +147,7 @@ std::string header_line(const RowHeader& header) {
     json["shard"] = fmt::format("{}/{}", header.shard.number, header.shard.of);
     json["columns"] = Json::array();
     for (const Column& column : header.columns) {
-        const std::string_view kind = kind_names[static_cast<std::size_t>(column.kind)];
+        const std::string_view kind = enumerator_name(column.kind);
         json["columns"].push_back(Json::array({column.name, column.unit, column.meaning, kind}));
     }
     json["checksum"] = checksum_of(line_of(json));

@@ -12,7 +12,6 @@
 #include <variant>
 #include <vector>
 
-#include "tools/validate/long_run_row.hpp"
 #include "tools/validate/row_job.hpp"
 #include "tools/validate/set.hpp"
 #include "workloads/job/job.hpp"
@@ -89,7 +88,7 @@ std::vector<ValidatedRow> run_validation(std::span<const ValidationSet> sets, co
 //   call.<dimension>[.<op>]_s                the same of one call, on average
 //   collective_s                             one collective on its own; the row's keys are those of
 //                                            tools/validate/row_job.hpp
-//   run.goodput and the like                 of a run of many steps (tools/validate/long_run_row.hpp)
+//   run.goodput and the like                 of a run of many steps (tools/validate/row_job.hpp)
 //   and any metric of `weft simulate --json`: step.compute_s, memory.peak_bytes, ...
 
 // How long one transformer layer takes inside a step, as layer benchmarks measure it.

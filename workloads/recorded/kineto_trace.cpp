@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "sim/io/byte_source.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "sim/io/json_stream.hpp"
 #include "workloads/recorded/interned.hpp"
 
 namespace weft {

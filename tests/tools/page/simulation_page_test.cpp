@@ -170,19 +170,6 @@ TEST(simulation_page, tells_sources_and_how_it_was_made) {
     EXPECT_EQ(page, simulation_page(test::dense_run(), make_report(run), input)) << "the same bytes every time";
 }
 
-TEST(simulation_page, shows_a_card_that_is_added_to_the_list) {
-    const Simulation run = test::dense_run();
-    const Report report = make_report(run);
-    std::vector<StepCard> cards(step_cards().begin(), step_cards().end());
-    cards.push_back({"ranks", [](const Report& r) { return fmt::format("{} < all", r.ranks); },
-                     [](const Report&) { return std::string("<b>of the job</b>"); }});
-    const std::string html = step_cards_html(report, cards);
-    for (const StepCard& card : cards) EXPECT_EQ(count(html, fmt::format("<dt>{}</dt>", card.name)), 1u) << card.name;
-    EXPECT_EQ(count(html, fmt::format(">{} &lt; all</dd><dd class=\"note\"><b>of the job</b></dd>", report.ranks)), 1u);
-    const std::string page = simulation_page(run, report, {.command = "", .text = "{}"});
-    EXPECT_EQ(count(page, step_cards_html(report)), 1u) << "the page has those of the list";
-}
-
 TEST(simulation_page, names_the_busiest_links_and_what_carries_each_kind_of_call) {
     const Simulation run = test::dense_run();
     const Report report = make_report(run);

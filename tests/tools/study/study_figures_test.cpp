@@ -11,7 +11,6 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "tests/csv.hpp"
-#include "tools/study/study_figures.hpp"
 #include "tools/study/study_table.hpp"
 
 namespace weft {

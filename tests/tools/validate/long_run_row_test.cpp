@@ -1,5 +1,5 @@
 // Rows that measure whole runs.
-#include "tools/validate/long_run_row.hpp"
+#include "tools/validate/row_job.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
