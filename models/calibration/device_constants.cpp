@@ -90,6 +90,7 @@ std::vector<DeviceConstant> device_constants(const Device& device) {
          }});
     constants.push_back(share("sustained_clock", [](Device& d) -> double& { return d.sustained_clock; }));
     constants.back().is_asked_for = true;
+    constants.back().most = 2.0;
     if (device.peak_eighth.value > 0.0) {
         constants.push_back(share("gemm_eighth_plateau", [](Device& d) -> double& { return d.gemm_eighth.plateau; }));
         constants.push_back(half("gemm_eighth_k_half", 64, [](Device& d) -> double& { return d.gemm_eighth.k_half; }));

@@ -52,8 +52,8 @@ class SameAsTheCommand(unittest.TestCase):
         self.assertEqual(told["step"], json.loads(printed)["step"])
 
     def test_without_a_file(self):
-        job = {"machine": "dgx-h100", "nodes": 16, "model": "llama3-8b", "overrides": {"zero": 1}}
-        words = ("--machine", "dgx-h100", "--nodes", 16, "--model", "llama3-8b", "--set", "zero=1")
+        job = {"machine": "dgx-h100", "nodes": 16, "model": "llama3-8b", "overrides": {"zero": 1, "layout.tensor": 2}}
+        words = ("--machine", "dgx-h100", "--nodes", 16, "--model", "llama3-8b", "--set", "zero=1", "--set", "layout.tensor=2")
         self.assertEqual(weft.simulate(**job).step, json.loads(command("simulate", *words, "--json")[1])["step"])
         self.assertTrue(weft.Study(**job).notes)
 

@@ -133,10 +133,8 @@ class FatTree final : public Network {
         return shape ? std::make_unique<FatTree>(*std::move(shape), nodes, growth_) : nullptr;
     }
     std::uint32_t most_nodes() const override { return growth_ ? growth_->most_nodes() : 0; }
-
     std::uint32_t switches() const override { return switches_; }
     LinkClassId port_class() const override { return shape_.port; }
-
     std::uint32_t leaf(Port port) const override {
         const std::uint32_t unit = port.node / shape_.nodes_per_leaf;
         const std::uint32_t block = unit / shape_.units_per_block, in_block = unit % shape_.units_per_block;

@@ -251,16 +251,19 @@ Import import_files(const Format& format, std::span<const SourceFile> files, con
     const FormatOptions options = completed(said, files);
     Import import = format.read(files, options);
     std::vector<Diagnostic> errors = errors_of(import);
-    const bool is_refused = !errors.empty();
+    const std::vector<Diagnostic> refused = errors;
+    const auto is_told = [&](const Diagnostic& later) {
+        return std::ranges::any_of(refused, [&](const Diagnostic& each) { return contains(later.key, each.key); });
+    };
     try {
         if (import.kind == FormatKind::model && !options.machine.empty())
             put_on_machine(import, options, files.front());
         finish_import(import, options, files.front().path);
         errors = errors_of(import);
     } catch (const ConfigError& error) {
-        // Of what is refused already, what a line says besides: the rest may be missing because of that.
+        // Of what is refused already, what another key says on a line: the rest may be missing because of that.
         for (const Diagnostic& each : error.diagnostics()) {
-            if (!is_refused || each.line > 0) errors.push_back(each);
+            if (refused.empty() || (each.line > 0 && !is_told(each))) errors.push_back(each);
         }
     }
     if (!errors.empty()) throw ConfigError(std::move(errors));

@@ -114,8 +114,9 @@ Machine settle_size(Field& root, const AskedSize& asked, const Machine& machine,
     // One node is filled from its first accelerator on; more nodes than there can be are reported by check_job().
     const std::uint32_t per_node = size->nodes == 1 ? whole : size->per_node;
     complete_data(root, asked, {std::min(size->nodes, info.most_nodes), per_node}, job);
+    if (size->nodes > info.most_nodes) return machine;
     try {
-        const Machine sized = machine.sized(std::min(size->nodes, info.most_nodes), per_node);
+        const Machine sized = machine.sized(size->nodes, per_node);
         if (per_node < whole) {
             job.assumed.push_back(fmt::format("{} of the {} accelerators of each node take part", per_node, whole));
         }

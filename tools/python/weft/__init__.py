@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Study:
-    """A job with its machine, topology and costs, which are worked out once. Threads may share it."""
+    """A job with its machine, topology and costs, which are worked out once. Threads may share it.
+
+    Without a job and a layout it is data parallel; `plan` finds better ones.
+    """
 
     def __init__(self, job=None, overrides=None, *, machine=None, nodes=None, gpus=None, model=None):
         asked = {"machine": _place(machine), "nodes": nodes, "gpus": gpus, "model": _place(model)}

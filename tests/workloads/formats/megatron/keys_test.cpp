@@ -307,7 +307,9 @@ TEST(megatron_flags, what_weft_cannot_represent_is_refused_with_its_line) {
              "--num-virtual-stages-per-pipeline-rank 2",
              "run.sh:13: error: --hybrid-layer-pattern: has 3 parts for 2 pipeline ranks\n"
              "run.sh:13: error: --num-virtual-stages-per-pipeline-rank: parts of a hybrid pattern stand between | in "
-             "it"},
+             "it\nrun.sh:13: error: layout.pipeline (--pipeline-model-parallel-size): megatron: 4 pipeline stages do "
+             "not "
+             "divide 6 layers; --set layout.split=[1,2,2,1] deals them"},
             {"--hybrid-layer-pattern 'M*M-/M*'",
              "run.sh:13: error: --hybrid-layer-pattern: weft's prediction modules are one layer each, like the last; "
              "not "
@@ -351,7 +353,9 @@ TEST(megatron_flags, what_weft_cannot_represent_is_refused_with_its_line) {
             {"--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout Et*8L",
              "run.sh:13: error: --pipeline-model-parallel-layout: has 1 stages for 2 pipeline ranks"},
             {"--pipeline-model-parallel-size 3 --decoder-first-pipeline-num-layers 1",
-             "run.sh:13: error: --decoder-first-pipeline-num-layers: 3 stages do not share 8 layers so"},
+             "run.sh:13: error: --decoder-first-pipeline-num-layers: 3 stages do not share 8 layers so\n"
+             "run.sh:13: error: layout.pipeline (--pipeline-model-parallel-size): megatron: 3 pipeline stages do not "
+             "divide 8 layers; --set layout.split=[2,3,3] --set megatron.version=core-0.13 deals them"},
             {"--pipeline-model-parallel-size 2 --decoder-first-pipeline-num-layers 9",
              "run.sh:13: error: --decoder-first-pipeline-num-layers: 2 stages do not share 8 layers so"},
             {"--use-megatron-fsdp --data-parallel-sharding-strategy all",
