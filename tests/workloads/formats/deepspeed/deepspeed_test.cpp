@@ -77,7 +77,7 @@ TEST(deepspeed_format, what_is_left_open_is_as_the_user_says) {
     FormatOptions options = one_node();
     options.overrides = {"batch.micro=2"};
     const json batch = json::parse(deepspeed_import(open, options).object.json())["batch"];
-    EXPECT_EQ(batch["global"].get<double>() / ranks_of(options), 2 * 4);
+    EXPECT_EQ(batch["global"].get<double>() / static_cast<double>(ranks_of(options)), 2 * 4);
     EXPECT_EQ(batch["micro"], 2);
     EXPECT_NE(deepspeed_refusal(open).find("give --set batch.micro=N"), std::string::npos);
 }
