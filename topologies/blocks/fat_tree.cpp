@@ -183,9 +183,9 @@ std::unique_ptr<const Network> read_fat_tree(Field block, const LinkClasses& cla
     shape.order = block.enumerator("leaf_order", LeafOrder::unit);
     shape.port = classes.read(block, "port");
     shape.levels = read_levels(block, classes, shape, size);
+    check_radix(block, shape);
     std::optional<TreeGrowth> growth = read_growth(block, shape, size);
     if (std::optional<TreeShape> larger = growth ? growth->for_nodes(size.nodes) : std::nullopt) shape = *larger;
-    check_radix(block, shape);
     check_size(block, shape, size.nodes);
     check_one_tree(block, shape, size);
     block.done();
