@@ -170,6 +170,12 @@ Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& mach
     return fabric;
 }
 
+// Files of the command line lie where the user is, those of a job file beside it.
+std::string named_here(std::span<const embedded::File> shipped, std::string_view kind, std::string_view said) {
+    std::string name = meant(shipped, kind, said, {});
+    return is_path(name) ? std::filesystem::absolute(name).lexically_normal().string() : name;
+}
+
 std::string job_path(const po::variables_map& arguments) {
     if (arguments.count("job")) return arguments["job"].as<std::string>();
     const bool has_machine = arguments.count("machine") > 0 || arguments.count("machines") > 0;
@@ -182,11 +188,8 @@ std::vector<std::string> job_overrides(const po::variables_map& arguments) {
     const auto add = [&](const char* option, const char* key, const std::string& value) {
         if (arguments.count(option)) overrides.push_back(fmt::format("{}={}", key, value));
     };
-    // Files of the command line lie where the user is, those of a job file beside it.
     const auto name = [&](const char* option, std::span<const embedded::File> shipped) {
-        if (!arguments.count(option)) return std::string();
-        const std::string text = meant(shipped, option, arguments[option].as<std::string>(), {});
-        return is_path(text) ? std::filesystem::absolute(text).lexically_normal().string() : text;
+        return arguments.count(option) ? named_here(shipped, option, arguments[option].as<std::string>()) : "";
     };
     const auto text = [&](const char* option) {
         return arguments.count(option) ? arguments[option].as<std::string>() : std::string();

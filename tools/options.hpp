@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/engine/engine.hpp"
+#include "sim/io/embedded.hpp"
 #include "tools/command.hpp"
 #include "tools/output/job_json.hpp"
 #include "tools/page/inputs.hpp"
@@ -59,6 +60,9 @@ std::string output_option(const boost::program_options::variables_map& arguments
 // --placement, --routing, --background and --load, for a job of at most as many nodes as the machine has. Throws
 // po::error; ConfigError for a node list.
 Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& machine, std::uint32_t nodes);
+
+// What a name on the command line means: a shipped file's name, or the path from anywhere. Throws ConfigError.
+std::string named_here(std::span<const embedded::File> shipped, std::string_view kind, std::string_view said);
 
 // The arguments that every command taking a JOB shares: the file and its overrides.
 

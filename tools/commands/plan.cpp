@@ -2,12 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <stdexcept>
 
 #include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
-#include "sim/io/shipped.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
 #include "tools/output/machines_text.hpp"
@@ -79,8 +77,7 @@ Exit plan_machines(const po::variables_map& arguments) {
     std::vector<std::string> machines;
     const std::string all = option_text(arguments, "machines");
     for (const std::string_view said : parts_of(all, ',')) {
-        const std::string name = meant(embedded::machines(), "machine", trimmed(said), {});
-        machines.push_back(is_path(name) ? std::filesystem::absolute(name).string() : name);
+        machines.push_back(named_here(embedded::machines(), "machine", trimmed(said)));
     }
     const std::optional<RunQuestion> question = run_question(arguments, machines.size());
     ProgressBar bar;

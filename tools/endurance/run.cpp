@@ -159,9 +159,14 @@ void check_work(const LongRun& run, std::uint64_t samples) {
                     one > most_of_one ? "a shorter run" : fmt::format("--samples {:.0f}", std::floor(most / one))));
 }
 
-const RunQuantity& RunResult::quantity(std::string_view key) const {
+const RunQuantity* RunResult::find(std::string_view key) const {
     const auto found = std::ranges::find(quantities, key, &RunQuantity::key);
-    WEFT_CHECK(found != quantities.end(), "a run has this quantity");
+    return found == quantities.end() ? nullptr : &*found;
+}
+
+const RunQuantity& RunResult::quantity(std::string_view key) const {
+    const RunQuantity* const found = find(key);
+    WEFT_CHECK(found != nullptr, "a run has this quantity");
     return *found;
 }
 
@@ -198,6 +203,14 @@ RunResult run_result(RunPlan plan, const std::vector<RunSample>& samples, std::u
         add("cost", "cost", cost, [&](const RunSample& s) { return *price * ranks * s.wall.value / 3600; });
     }
     return result;
+}
+
+RunResult played_run(RunPlan plan, std::optional<double> price, std::uint32_t ranks) {
+    constexpr std::uint64_t count = 200, seed = 1;
+    check_work(plan.run, count);
+    std::vector<RunSample> samples;
+    for (std::uint64_t i = 0; i < count; ++i) samples.push_back(sample_run(plan.run, seed, i));
+    return run_result(std::move(plan), samples, seed, price, ranks);
 }
 
 }  // namespace weft

@@ -50,11 +50,15 @@ struct RunResult {
     std::vector<RunQuantity> quantities;
     std::uint64_t samples = 0, seed = 0;
 
+    const RunQuantity* find(std::string_view key) const;      // null if there is none, as of an unknown energy
     const RunQuantity& quantity(std::string_view key) const;  // LogicError if there is none
 };
 
 // `price` is of one accelerator for an hour; `ranks` have one each.
 RunResult run_result(RunPlan plan, const std::vector<RunSample>& samples, std::uint64_t seed,
                      std::optional<double> price, std::uint32_t ranks);
+
+// As many samples as tell a mean or a median, one after another. Throws RangeError as check_work() does.
+RunResult played_run(RunPlan plan, std::optional<double> price, std::uint32_t ranks);
 
 }  // namespace weft

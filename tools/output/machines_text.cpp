@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -19,28 +19,10 @@ const SimulatedCandidate& best(const MachineAnswer& answer) { return answer.resu
 
 const ScreenedCandidate& screened(const MachineAnswer& answer) { return answer.result.candidates[best(answer).number]; }
 
-// What the best layout says beside what every job says.
-std::string layout_text(const MachineAnswer& answer) {
-    std::vector<std::string> texts;
-    const std::vector<Knob>& knobs = answer.result.space.knobs();
-    for (std::size_t k = 0; k < knobs.size(); ++k) {
-        const std::uint32_t value = screened(answer).candidate.values[k];
-        if (value == knobs[k].neutral) continue;
-        texts.push_back(fmt::format("{} {}", knobs[k].key.substr(knobs[k].key.rfind('.') + 1), knobs[k].text(value)));
-    }
-    return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-// A figure of the run, in the units of `weft run`.
-template <auto member>
-std::optional<std::string> run_figure(const MachineAnswer& answer, RunUnit unit) {
-    if (!answer.run) return std::nullopt;
-    const auto& value = (*answer.run).*member;
-    if constexpr (Optional<std::remove_cvref_t<decltype(value)>>) {
-        return value ? std::optional(run_cell(unit, plain_number(*value))) : std::nullopt;
-    } else {
-        return run_cell(unit, plain_number(value));
-    }
+// The median of a quantity of the run, as `weft run` tells it.
+std::string median(const RunResult& run, std::string_view key, std::string_view otherwise) {
+    const RunQuantity* const found = run.find(key);
+    return found == nullptr ? std::string(otherwise) : run_cell(found->unit, found->spread.p50);
 }
 
 using Cells = std::vector<std::string>;
@@ -61,10 +43,10 @@ std::string table_of_answers(std::span<const MachineAnswer> answers) {
             cells.emplace_back("none fits");
         }
         if (each.run) {
-            cells.push_back(*run_figure<&RunAnswer::time>(each, RunUnit::time));
-            cells.push_back(*run_figure<&RunAnswer::goodput>(each, RunUnit::share));
-            cells.push_back(run_figure<&RunAnswer::energy>(each, RunUnit::energy).value_or("not known"));
-            cells.push_back(run_figure<&RunAnswer::cost>(each, RunUnit::cost).value_or("no --price"));
+            cells.push_back(median(*each.run, "time_s", {}));
+            cells.push_back(median(*each.run, "goodput", {}));
+            cells.push_back(median(*each.run, "energy_j", "not known"));
+            cells.push_back(median(*each.run, "cost", "no --price"));
         }
         table.add(cells);
     }
@@ -87,11 +69,12 @@ std::string machines_text(std::span<const MachineAnswer> answers) {
                     first.job.batch.global, first.job.batch.sequence, table_of_answers(answers));
     std::set<std::string> assumed;
     for (const MachineAnswer& each : answers) {
-        text += fmt::format("{}: {}\n", each.machine, each.has_layout() ? layout_text(each) : why_none(each.result));
+        text += fmt::format("{}: {}\n", each.machine,
+                            each.has_layout() ? settings_text(each.result, best(each).number) : why_none(each.result));
         for (const std::string& remark : each.result.space.bases().front().job.assumed)
             text += fmt::format("  note: {}\n", remark);
         if (!each.run) continue;
-        for (const std::string& assumption : each.run->assumptions) {
+        for (const std::string& assumption : each.run->plan.assumptions) {
             assumed.insert(assumption);
         }
     }
@@ -118,11 +101,11 @@ std::string machines_json(std::span<const MachineAnswer> answers) {
         json["mfu"] = best(each).mfu;
         json["memory_bytes"] = number<Json>(screened(each).memory.value);
         if (each.run) {
-            json["run"] = {{"time_s", each.run->time.value},
-                           {"goodput", each.run->goodput},
-                           {"energy_j", each.run->energy ? Json(each.run->energy->value) : Json()},
-                           {"cost", each.run->cost ? Json(*each.run->cost) : Json()},
-                           {"assumptions", each.run->assumptions}};
+            for (const char* const key : {"time_s", "goodput", "energy_j", "cost"}) {
+                const RunQuantity* const found = each.run->find(key);
+                json["run"][key] = found == nullptr ? Json() : Json(found->spread.p50);
+            }
+            json["run"]["assumptions"] = each.run->plan.assumptions;
         }
         machines.push_back(std::move(json));
     }

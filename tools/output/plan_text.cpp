@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -36,7 +37,7 @@ std::string knob_text(const PlanResult& result, std::size_t candidate, std::size
     return result.space.knobs()[knob].text(result.candidates[candidate].candidate.values[knob]);
 }
 
-// What the knobs of `which` stand at, and the keys that the bases differ in.
+// What the knobs of `which` stand at, where that is not as they are before they are chosen.
 std::string settings(const PlanResult& result, std::size_t candidate, const std::vector<std::size_t>& which) {
     std::vector<std::string> texts;
     for (const std::size_t k : which) {
@@ -192,7 +193,8 @@ std::string nothing_possible(const PlanResult& result) {
     const auto [nearest, errors] = result.nearest_refusal();
     std::string text = fmt::format("\nno candidate is possible; nearest to it comes {}, but for\n",
                                    fmt::join(result.assignments(*nearest), " "));
-    for (const JobError& error : errors) text += fmt::format("  {}: {}\n", error.key, error.message);
+    for (const JobError& error : errors)
+        text += fmt::format("  {}: {}{}\n", error.key, error.message, error.remedy.empty() ? "" : "; " + error.remedy);
     if (!result.proposals.empty()) text += fmt::format("would do: {}\n", fmt::join(result.proposals, ", or "));
     return text;
 }
@@ -209,6 +211,12 @@ std::string nothing_fits(const PlanResult& result) {
 }
 
 }  // namespace
+
+std::string settings_text(const PlanResult& result, std::size_t candidate) {
+    std::vector<std::size_t> all(result.space.knobs().size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return settings(result, candidate, all);
+}
 
 std::string plan_heading(const PlanResult& result) {
     const Study& base = result.space.bases().front();

@@ -13,6 +13,8 @@ namespace weft {
 
 // "GPT-3 175B on dgx-a100: 1024 ranks on 128 nodes, megatron, 1536 sequences of 2048 tokens": what was searched for.
 std::string plan_heading(const PlanResult& result);
+// "tensor 4, data 64, zero 1": what a candidate chose, by its number in PlanResult::candidates.
+std::string settings_text(const PlanResult& result, std::size_t candidate);
 // `top`: how many of the simulated are shown.
 std::string plan_text(const PlanResult& result, std::size_t top);
 

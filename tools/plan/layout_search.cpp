@@ -44,9 +44,7 @@ std::vector<Block> blocks_of(const std::vector<Candidate>& candidates) {
     return blocks;
 }
 
-// Without what the one job could do instead: the search tries it anyway.
-std::uint32_t refusal_number(JobError error, std::vector<JobError>& known) {
-    error.message.resize(std::min(error.message.find("; --set "), error.message.size()));
+std::uint32_t refusal_number(const JobError& error, std::vector<JobError>& known) {
     const auto same = [&](const JobError& other) { return other.key == error.key && other.message == error.message; };
     const auto number = static_cast<std::uint32_t>(std::ranges::find_if(known, same) - known.begin());
     if (number == known.size()) known.push_back(error);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/base/quantity.hpp"
+#include "tools/endurance/run.hpp"
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
 
@@ -18,20 +18,11 @@ struct RunQuestion {
     std::vector<double> prices;  // of an accelerator for an hour, machine by machine; none: no cost is told
 };
 
-// Medians over runs with failures, as `weft run` plays them.
-struct RunAnswer {
-    Seconds time;
-    double goodput = 0;            // share
-    std::optional<Joules> energy;  // where the machine's draw is known
-    std::optional<double> cost;
-    std::vector<std::string> assumptions;
-};
-
 struct MachineAnswer {
     std::string machine;
     PlanRequest request;
     PlanResult result;
-    std::optional<RunAnswer> run;  // where a layout fits and a run is asked for
+    std::optional<RunResult> run;  // where a layout fits and a run is asked for
 
     bool has_layout() const { return !result.simulated.empty(); }
 };

@@ -206,7 +206,6 @@ Seconds collective_time(const CollectiveRequest& request) {
 namespace {
 
 constexpr std::string_view prefix = "run.";
-constexpr std::uint64_t samples = 200, seed = 1;
 
 std::optional<Seconds> duration(Field& field, std::string_view key) {
     return field.has(key) ? std::optional(field.duration(key)) : std::nullopt;
@@ -255,9 +254,7 @@ std::vector<double> predicted_run(const RunRequest& request, std::span<const Pub
     const Plan plan = make_plan(request.study);
     const Report step = make_report(simulate_step(request.study, plan));
     RunPlan run = plan_run(plan, {run_stretch(step, plan.job.batch.global, 0)}, request.terms);
-    std::vector<RunSample> played;
-    for (std::uint64_t i = 0; i < samples; ++i) played.push_back(sample_run(run.run, seed, i));
-    const RunResult result = run_result(std::move(run), played, seed, std::nullopt, plan.job.layout.ranks());
+    const RunResult result = played_run(std::move(run), std::nullopt, plan.job.layout.ranks());
     std::vector<double> values;
     for (const PublishedValue& each : measured) values.push_back(value_of(each.quantity, result));
     return values;

@@ -143,6 +143,7 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
 struct JobError {
     std::string key;
     std::string message;
+    std::string remedy{};  // what this one job could say instead; empty: nothing is known
 };
 std::vector<JobError> check_job(const Job& job, const MachineInfo& machine);
 // What of a job without such errors its framework's version has not, though weft models it; empty: it can be run.

@@ -117,13 +117,14 @@ void refuse_other_frameworks(Field& root, const Job& job) {
 
 // Reports at a dotted path, e.g. "layout.tensor".
 void report(Field root, const JobError& error) {
+    const std::string message = error.message + (error.remedy.empty() ? "" : "; " + error.remedy);
     const std::size_t dot = error.key.find('.');
     if (dot == std::string::npos || !root.is_object(error.key.substr(0, dot))) {
-        root.error(dot == std::string::npos ? error.key : error.key.substr(0, dot), error.message);
+        root.error(dot == std::string::npos ? error.key : error.key.substr(0, dot), message);
         return;
     }
     Field inner = root.object(error.key.substr(0, dot));
-    inner.error(error.key.substr(dot + 1), error.message);
+    inner.error(error.key.substr(dot + 1), message);
 }
 
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }

@@ -20,7 +20,7 @@ static std::string list_instead(const Job& job) {
     std::vector<std::uint32_t> dealt(parts, each + 1);
     std::fill_n(dealt.begin(), (fewer + 1) / 2, each);
     std::fill_n(dealt.rbegin(), fewer / 2, each);
-    return fmt::format("; --set layout.split=[{}]{} deals them", fmt::join(dealt, ","),
+    return fmt::format("--set layout.split=[{}]{} deals them", fmt::join(dealt, ","),
                        has_since(job.megatron.version, stage_layout_since)
                            ? ""
                            : fmt::format(" --set megatron.version={}", stage_layout_since));
@@ -53,7 +53,8 @@ static void check_pipeline(const Job& job, const MachineInfo&, std::vector<JobEr
     std::string why;
     if (!job.part_layers(why).empty()) return;
     if (job.layout.split == StageSplit::by_hand) return refuse("layout.split", "{}", why);
-    refuse("layout.pipeline", "{}: {}{}", framework.name, why, list_instead(job));
+    refuse("layout.pipeline", "{}: {}", framework.name, why);
+    errors.back().remedy = list_instead(job);
 }
 
 extern const Scheme pipeline{.axis = "pipeline",
