@@ -21,6 +21,8 @@ struct Algorithm {
 // Counted in the kernels: mamba_ssm e9594ce (ops/triton/ssd_combined.py: states and scores are made again in backward),
 // flash-linear-attention bc3b101d (ops/gated_delta_rule/chunk.py, wy_fast.py, ops/common/chunk_delta_h.py, chunk_o.py:
 // w, u and states again; ops/kda, which has the same products over gated keys; ops/lightning_attn by simple_gla).
+// Nothing was fitted to times: of the delta rule and lightning attention on a GB200 they are met within 7 % from 32
+// heads on and 16 % with 16 (recurrence_test.cpp); none of mamba_ssm's and KDA's are published with their shapes.
 constexpr Algorithm mamba2{{1, 1, 2}, {3, 2, 5}, true, false, true};
 constexpr Algorithm delta_rule{{3, 2, 3}, {9, 5, 8}, false, true, false};
 constexpr Algorithm lightning{{1, 1, 2}, {3, 2, 5}, false, false, false};

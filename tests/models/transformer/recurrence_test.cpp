@@ -110,6 +110,42 @@ RC_GTEST_PROP(recurrence, computes_its_products_forward_and_twice_as_many_maps_b
 }
 
 // A kind with all that the model has is the model; kinds of one pattern in any order have the same parameters.
+// Forward and backward of flash-linear-attention on a GB200, PyTorch 2.9 (its README at bc3b101d); rows that take less
+// than two milliseconds are launches.
+TEST(recurrence, takes_what_its_kernels_were_measured_to) {
+    struct Measured {
+        Mixer mixer;
+        std::uint32_t batch, tokens, heads, size;
+        double forward_ms, both_ms;
+    };
+    constexpr Measured rows[] = {
+        {Mixer::gated_delta, 1, 8192, 96, 128, 1.265, 4.738}, {Mixer::gated_delta, 2, 16384, 16, 128, 1.029, 3.616},
+        {Mixer::gated_delta, 4, 4096, 64, 128, 1.581, 5.964}, {Mixer::gated_delta, 8, 2048, 32, 256, 1.831, 8.644},
+        {Mixer::lightning, 1, 8192, 96, 128, 0.787, 2.618},   {Mixer::lightning, 2, 16384, 16, 128, 0.792, 2.122},
+        {Mixer::lightning, 4, 4096, 64, 128, 0.997, 3.459},
+    };
+    const Device device = load_device("gb200");
+    for (const Measured& row : rows) {
+        Transformer model;
+        model.hidden = 1024, model.mixer = row.mixer;
+        model.recurrence = {.heads = row.heads, .key_heads = row.heads, .key_size = row.size, .value_size = row.size};
+        model.recurrence.convolution = 0;
+        const LayerPiece core = recurrent_core_piece(model, {.micro_batch = row.batch, .sequence = row.tokens});
+        const auto rule = [&](const std::vector<Kernel>& kernels) {  // without the norms that weft counts to the core
+            double sum = 0;
+            for (const Kernel& kernel : kernels) {
+                const bool norm = kernel.name.find("norm") != std::string_view::npos;
+                if (!norm) sum += kernel_time(device, Precision::bf16, kernel).value * 1e3;
+            }
+            return sum;
+        };
+        const double forward = rule(core.forward), both = forward + rule(core.input_backward);
+        const std::string name = std::to_string(row.batch) + " x " + std::to_string(row.tokens);
+        EXPECT_NEAR(both / row.both_ms, 1.0, 0.16) << name << " " << row.heads;
+        EXPECT_NEAR(forward / row.forward_ms, 1.0, 0.32) << name << " " << row.heads;
+    }
+}
+
 TEST(layer_kinds, are_as_the_model_but_for_what_they_say) {
     Transformer model = testing::plain(6, 512, 8, 1000);
     const std::uint64_t plain = parameters(model);
