@@ -17,6 +17,9 @@ const distinct = (column, rows = allRows) => {
 const valueText = (column, row) => quantityText(column.values[row], column.unit);
 // In the table the heading has the unit already, but for those that are scaled.
 const cellText = (column, row) => quantityText(column.values[row], ['s', 'B'].includes(column.unit) ? column.unit : '');
+// A metric by its words, without the unit that its figures have; keys are called as in a job.
+const headingOf = column => column.kind !== 'metric' ? escaped(column.name).replace(/[_.]/g, '$&<wbr>')
+  : escaped(column.name.replace(/^throughput_/, '').replace(['s', 'B'].includes(column.unit) ? /_(s|bytes)$/ : /$^/, '').replace(/_/g, ' ').replace(/\bmfu\b/, 'MFU').replace(/\btflops\b/, 'TFLOP/s').replace(/\bgpu\b/, 'GPU'));
 const keyText = value => value === null ? '\u2013' : String(value);
 const layoutText = row => keyColumns.filter(column => column.tells && column.values[row] !== null)
   .map(column => `${column.name} ${column.values[row]}`).join(', ');
@@ -34,6 +37,7 @@ const mainMetrics = ['step_time_s', 'screened_time_s', 'throughput_tokens_per_s'
   'step_exposed_communication_s', 'step_bubble_s', 'memory_peak_bytes'];
 
 const mostShown = 5000;  // rows at a time: more make a browser slow
+const openFilters = 4;   // further ones fold up
 
 //   resultTable(host, {sortedBy, first, groups, opens})
 //     first: columns to begin with, in place of their order in the table
@@ -42,21 +46,24 @@ const mostShown = 5000;  // rows at a time: more make a browser slow
 const resultTable = (host, {sortedBy, first = [], groups, opens}) => {
   const inOrder = [...first.filter(Boolean), ...table.filter(column => !first.includes(column))];
   const known = mainMetrics.filter(columnNamed);
-  const isShown = new Set([...keyColumns.filter(column => column.tells || distinct(column).length > 1), ...noteColumns.filter(column => column.values.some(Boolean)),
+  const present = groups?.names.filter(name => allRows.some(row => groups.of(row) === name)) ?? [];
+  let group = present[0] ?? '';
+  const inGroup = row => !group || groups.of(row) === group;
+  const begun = allRows.filter(inGroup);
+  const isShown = new Set([...keyColumns.filter(column => distinct(column, begun).length > 1 || (column.tells && begun.length < 2)),
+    ...noteColumns.filter(column => distinct(column, begun).length > 1),
     ...(known.length ? known.map(columnNamed) : ofKind('metric').slice(0, 8))]);
   let sort = sortedBy ? {column: sortedBy, up: true} : null, filters = new Map(), words = '';
 
   const search = element('input', {type: 'search', placeholder: 'any text'});
   const told = element('span', {className: 'quiet', role: 'status'});
   const controls = element('div', {className: 'controls'}, label('Rows with', search));
-  let group = '';
   if (groups) {
-    const names = groups.names.filter(name => allRows.some(row => groups.of(row) === name));
-    group = names[0] ?? '';
-    const select = choice([['', 'all'], ...names.map(name => [name, name])], group);
+    const select = choice([['', 'all'], ...present.map(name => [name, name])], group);
     select.addEventListener('change', () => { group = select.value; fill(); });
     controls.append(label(groups.name, select));
   }
+  const further = element('div', {className: 'controls'});
   for (const column of keyColumns) {
     const values = distinct(column);
     if (values.length < 2 || values.length > 60) continue;
@@ -65,9 +72,10 @@ const resultTable = (host, {sortedBy, first = [], groups, opens}) => {
       if (select.value === '') filters.delete(column); else filters.set(column, values[select.value]);
       fill();
     });
-    controls.append(label(column.name, select));
+    (controls.querySelectorAll('select').length < openFilters ? controls : further).append(label(column.name, select));
   }
   controls.append(told);
+  const more = element('details', {className: 'controls-columns', hidden: !further.children.length}, element('summary', {textContent: 'More filters'}), further);
   const columns = element('div', {className: 'columns'});
   for (const column of table) {
     const box = element('input', {type: 'checkbox', checked: isShown.has(column)});
@@ -84,14 +92,14 @@ const resultTable = (host, {sortedBy, first = [], groups, opens}) => {
   const chooser = element('details', {className: 'controls-columns'}, element('summary', {textContent: 'Columns'}), columns);
   const thead = element('thead'), tbody = element('tbody');
   const scroll = element('div', {className: 'scroll tall', tabIndex: 0, role: 'region', ariaLabel: 'Rows'}, element('table', {}, thead, tbody));
-  host.replaceChildren(controls, chooser, scroll);
+  host.replaceChildren(controls, more, chooser, scroll);
 
   const head = () => {
     const row = element('tr');
     if (opens) row.append(element('th', {scope: 'col', textContent: opens.name}));
     for (const column of inOrder) {
       if (!isShown.has(column)) continue;
-      const button = element('button', {type: 'button', innerHTML: escaped(column.name).replace(/[_.](?!s$)/g, '$&<wbr>'), title: column.meaning});
+      const button = element('button', {type: 'button', innerHTML: headingOf(column), title: `${column.name}: ${column.meaning}`});
       const cell = element('th', {scope: 'col', className: isNumeric(column) ? 'number' : ''}, button);
       if (sort?.column === column) cell.ariaSort = sort.up ? 'ascending' : 'descending';
       button.addEventListener('click', () => {
@@ -107,7 +115,7 @@ const resultTable = (host, {sortedBy, first = [], groups, opens}) => {
   const compare = (a, b) => typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b));
   const fill = () => {
     const shown = inOrder.filter(column => isShown.has(column));
-    let rows = allRows.filter(row => [...filters].every(([column, value]) => column.values[row] === value) && (!group || groups.of(row) === group));
+    let rows = allRows.filter(row => [...filters].every(([column, value]) => column.values[row] === value) && inGroup(row));
     if (words) rows = rows.filter(row => table.some(column => valueText(column, row).toLowerCase().includes(words)));
     if (sort) {
       const {values} = sort.column, way = sort.up ? 1 : -1;
