@@ -81,6 +81,8 @@ std::vector<DeviceConstant> device_constants(const Device& device) {
         share("attention_backward", [](Device& d) -> double& { return d.attention.backward; }),
         half("gemm_k_half", 64, [](Device& d) -> double& { return d.gemm.k_half; }),
         half("attention_keys_half", 128, [](Device& d) -> double& { return d.attention.keys_half; }),
+        half("attention_keys_half_backward", 128,
+             [](Device& d) -> double& { return d.attention.keys_half_backward; }),
         half("attention_head_half", 16, [](Device& d) -> double& { return d.attention.head_half; }),
         launch("kernel_launch", [](Device& d) -> double& { return d.kernel_launch.value; }),
         launch("host_launch", [](Device& d) -> double& { return d.host_launch.value; })};
@@ -109,6 +111,7 @@ Device with_constants(Device device, const std::vector<DeviceConstant>& constant
     for (std::size_t i = 0; i < constants.size(); ++i) constants[i].at(device) = values[i];
     if (!has_cudnn) device.attention_cudnn = device.attention;
     device.attention_cudnn.keys_half = device.attention.keys_half;
+    device.attention_cudnn.keys_half_backward = device.attention.keys_half_backward;
     device.attention_cudnn.head_half = device.attention.head_half;
     if (has_triton) {
         device.attention_triton.backward = device.attention_triton.forward;

@@ -20,9 +20,9 @@ double tile_efficiency(const GemmCurve& curve, const Tile& tile, double split, c
     return tile.share * split * gemm.count * gemm.m * gemm.n / computed * gemm.k / k;
 }
 
-// The largest power of two that divides a dimension; 1 for what is no whole number.
+// The largest power of two that divides a dimension; a mean, which is no whole number, is of any.
 double multiple_of(double dimension) {
-    if (dimension < 1.0 || dimension != std::floor(dimension)) return 1.0;
+    if (dimension < 1.0 || dimension != std::floor(dimension)) return 0x1p11;
     if (dimension >= 0x1p63) return 0x1p11;  // as all numbers that large with 53 bits are
     const auto whole = static_cast<std::uint64_t>(dimension);
     return static_cast<double>(whole & (~whole + 1));
@@ -41,8 +41,12 @@ double attention_efficiency(const Device& device, const Kernel& core) {
     const AttentionCurve& curve = core.core == AttentionCore::cudnn    ? device.attention_cudnn
                                   : core.core == AttentionCore::triton ? device.attention_triton
                                                                        : device.attention;
-    const double plateau = core.kind == KernelKind::attention ? curve.forward : curve.backward;
-    return plateau * core.n / (core.n + curve.keys_half) * core.k / (core.k + curve.head_half);
+    const bool forward = core.kind == KernelKind::attention;
+    const double plateau = forward ? curve.forward : curve.backward;
+    const double keys_half = forward ? curve.keys_half : curve.keys_half_backward;
+    constexpr double step = 32.0;
+    const double filled = core.core == AttentionCore::flash ? core.k / (step * std::ceil(core.k / step)) : 1.0;
+    return plateau * core.n / (core.n + keys_half) * core.k / (core.k + curve.head_half) * filled;
 }
 
 bool is_narrowed(const Kernel& kernel, Precision precision) {

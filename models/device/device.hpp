@@ -53,12 +53,14 @@ struct GemmCurve {
 };
 
 // Efficiency of fused attention, of peak, by the FLOPs that it executes: plateau * keys / (keys + keys_half) *
-// head size / (head size + head_half).
+// head size / (head size + head_half); of FlashAttention, whose kernels are made for multiples of 32, times head size
+// over the next of these (csrc/flash_attn/src/static_switch.h).
 struct AttentionCurve {
     double forward = 1.0;  // plateaus
     double backward = 1.0;
     double keys_half = 0.0;
     double head_half = 0.0;
+    double keys_half_backward = 0.0;
 };
 
 // At most curve.plateau.

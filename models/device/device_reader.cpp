@@ -115,6 +115,8 @@ void read_attention(Constants& constants, Device& device) {
     constants.read("attention_forward", device.attention.forward, share);
     constants.read("attention_backward", device.attention.backward, share);
     constants.read("attention_keys_half", device.attention.keys_half, not_negative);
+    device.attention.keys_half_backward = device.attention.keys_half;
+    constants.read_if_given("attention_keys_half_backward", device.attention.keys_half_backward, not_negative);
     constants.read("attention_head_half", device.attention.head_half, not_negative);
     if (device.attention_cudnn.forward == 0) device.attention_cudnn = device.attention;  // no faster kernels are known
     if (constants.has("attention_cudnn_forward")) {

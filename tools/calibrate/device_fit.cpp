@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "sim/base/check.hpp"
@@ -136,6 +138,34 @@ ErrorsByUse errors_of(const ValidationSet& set, unsigned threads, std::vector<De
     return make_scorecard({&set, 1}, rows, Coverage::whole);
 }
 
+// A loop runs products no faster than the host enqueues them, which is no constant of the device: the time that several
+// of a format's shortest rows take, where it leaves the least error that no prediction is shorter; 0 where there is
+// none.
+double host_pace(const std::vector<DeviceFitRow>& rows, std::span<const std::size_t> products,
+                 std::span<const double> predicted) {
+    const auto error = [&](double pace) {
+        double sum = 0;
+        for (const std::size_t i : products) {
+            const double off = log_error(std::max(predicted[i], pace), rows[i].measured);
+            if (!rows[i].is_held) sum += rows[i].weight * off * off;
+        }
+        return sum;
+    };
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const std::size_t i : products) shortest = std::min(shortest, rows[i].measured);
+    double pace = 0, least = error(0);
+    for (const std::size_t i : products) {
+        constexpr double longest = 2.0;  // times the shortest
+        if (rows[i].is_held || rows[i].measured > longest * shortest) continue;
+        const auto equals = std::ranges::count_if(products, [&](std::size_t other) {
+            return std::abs(std::log(rows[other].measured / rows[i].measured)) < 0.1;
+        });
+        if (equals < 3) continue;
+        if (const double left = error(rows[i].measured); left < least) pace = rows[i].measured, least = left;
+    }
+    return pace;
+}
+
 }  // namespace
 
 DeviceFitSource table_source(const std::string& file, const std::vector<DeviceTableRow>& rows) {
@@ -150,9 +180,18 @@ DeviceFitSource table_source(const std::string& file, const std::vector<DeviceTa
                                .weight = row.weight,
                                .is_held = row.is_held});
     }
-    source.predict = [kernels = std::move(kernels)](const Device& device) {
+    std::map<Precision, std::vector<std::size_t>> products;  // rows
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        if (kernels[i].kind == MeasuredKernel::gemm) products[kernels[i].precision].push_back(i);
+    }
+    source.predict = [kernels = std::move(kernels), products = std::move(products),
+                      table = source.rows](const Device& device) {
         std::vector<double> values;
         for (const KernelMeasurement& kernel : kernels) values.push_back(predicted_value(device, kernel));
+        for (const auto& [precision, of] : products) {
+            const double pace = host_pace(table, of, values);
+            for (const std::size_t i : of) values[i] = std::max(values[i], pace);
+        }
         return values;
     };
     return source;

@@ -28,6 +28,7 @@ struct DeviceFitSource {
     std::function<std::vector<double>(const Device&)> predict;
 };
 
+// Products of a table may have been timed at the pace of the host's loop, which is found with what is fitted.
 DeviceFitSource table_source(const std::string& file, const std::vector<DeviceTableRow>& rows);
 
 struct DeviceFit {

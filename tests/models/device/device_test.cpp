@@ -76,11 +76,24 @@ TEST(kernel_time, of_attention_counts_the_flops_that_are_executed) {
     Kernel core{.name = "core",
                 .kind = KernelKind::attention,
                 .n = 8,
-                .k = 8,
+                .k = 64,
                 .flops = {1000.0},
                 .bytes = {1.0},
                 .executed = 0.5};
     EXPECT_DOUBLE_EQ(kernel_time(toy(), Precision::bf16, core).value, 3 + 500 / 25.0);
+}
+
+// FlashAttention's kernel for heads of 96 takes as long for heads of 80; backward has a length of its own.
+TEST(kernel_time, of_attention_grows_by_heads_of_32_and_by_keys_of_each_pass) {
+    Device device = toy();
+    device.attention = {.forward = 0.5, .backward = 0.5, .keys_half = 64, .keys_half_backward = 192};
+    device.kernel_launch = {};
+    Kernel core{.name = "core", .kind = KernelKind::attention, .n = 64, .k = 96, .flops = {960.0}, .bytes = {1.0}};
+    const double whole = kernel_time(device, Precision::bf16, core).value;
+    core.k = 80, core.flops = {800.0};
+    EXPECT_DOUBLE_EQ(kernel_time(device, Precision::bf16, core).value, whole);
+    core.kind = KernelKind::attention_backward;
+    EXPECT_DOUBLE_EQ(kernel_time(device, Precision::bf16, core).value, 2 * whole) << "a quarter, not half";
 }
 
 // The first FlashAttention has a curve of its own: 1000 FLOPs at a quarter of 40 FLOP/s, and at half of them backward.
