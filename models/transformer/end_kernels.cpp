@@ -1,5 +1,6 @@
 // What stands before and after the layers: embedding, final norm, output layer, cross entropy.
 #include "models/transformer/kernel_parts.hpp"
+#include "models/transformer/recipes.hpp"
 
 namespace weft {
 namespace {
@@ -17,6 +18,21 @@ double loss_forward_bytes(const Shard& shard) {
 double loss_backward_bytes(const Shard& shard) {
     const double e = shard.element_bytes;
     return shard.cross_entropy == CrossEntropy::fused ? 2.0 * e : e + 12.0;
+}
+
+// A product of the output layer: narrow operands, where they are, and a result of 16 bits.
+Kernel output_product(std::string_view name, double m, double n, double k, const Shard& shard) {
+    Kernel gemm = gemm_kernel(name, m, n, k, shard.element_bytes);
+    if (!shard.narrow_output) return gemm;
+    gemm.parameters = true;
+    gemm.bytes = {(m * k + k * n) * recipe_of(shard.casting).bytes + m * n * shard.element_bytes};
+    return gemm;
+}
+
+// Casts both ways that the products want what is cast (casts.cpp, of what no norm or activation casts as it writes).
+void cast_for_output(std::vector<Kernel>& kernels, std::string_view name, double elements, const Shard& shard) {
+    if (!shard.narrow_output) return;
+    kernels.push_back(memory_kernel(name, elements, shard.element_bytes + 2.0 * recipe_of(shard.casting).bytes));
 }
 
 // PyTorch's own loss, one kernel after another.
@@ -60,8 +76,9 @@ std::vector<Kernel> embedding_backward(const Transformer& model, const Shard& sh
 std::vector<Kernel> head_forward(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
     const double vocabulary = vocabulary_share(model, shard);
-    std::vector<Kernel> kernels{memory_kernel("final norm", 2.0 * size.own_state, size.element_bytes),
-                                gemm_kernel("logits", size.tokens, vocabulary, size.hidden, size.element_bytes)};
+    std::vector<Kernel> kernels{memory_kernel("final norm", 2.0 * size.own_state, size.element_bytes)};
+    cast_for_output(kernels, "cast logits input", size.hidden_state, shard);
+    kernels.push_back(output_product("logits", size.tokens, vocabulary, size.hidden, shard));
     if (is_eager(shard)) kernels.front().pass = PassClass::norm;
     const std::vector<Kernel> loss =
         loses_eagerly(shard)
@@ -78,8 +95,9 @@ std::vector<Kernel> head_backward(const Transformer& model, const Shard& shard) 
                                       ? eager_loss_gradient(size.tokens * vocabulary, e)
                                       : std::vector{memory_kernel("cross entropy gradient", size.tokens * vocabulary,
                                                                   loss_backward_bytes(shard))};
-    kernels.push_back(gemm_kernel("logits input gradient", size.tokens, size.hidden, vocabulary, e));
-    kernels.push_back(gemm_kernel("logits weight gradient", vocabulary, size.hidden, size.tokens, e));
+    cast_for_output(kernels, "cast logits gradient", size.tokens * vocabulary, shard);
+    kernels.push_back(output_product("logits input gradient", size.tokens, size.hidden, vocabulary, shard));
+    kernels.push_back(output_product("logits weight gradient", vocabulary, size.hidden, size.tokens, shard));
     if (model.biases.head) kernels.push_back(memory_kernel("logits bias gradient", size.tokens * vocabulary, e));
     kernels.push_back(memory_kernel("final norm gradient", 3.0 * size.own_state, e));
     if (is_eager(shard)) {  // and its weight's, as in layers (eager_pieces.cpp)

@@ -67,6 +67,16 @@ Kernel rearrange(const Shard& shard, const ShardSizes& size, const ExpertSizes& 
     return memory_kernel(form == Rows::spread ? "permute" : "unpermute", moved * expert.hidden, size.element_bytes);
 }
 
+// The bias of each expert times the probability of each row, which is in fp32, added to what the expert gives; all of
+// them put together again and cast (Megatron-core core_v0.18.0, transformer/moe/experts.py, _apply_bias). Backward,
+// casts of the gradient both ways, and its products with probabilities and biases, each summed.
+void add_bias_apart(LayerPiece& piece, double elements, double e) {
+    constexpr double fp32 = 4.0;
+    const double weighed = fp32, added = e + 2.0 * fp32, joined = 2.0 * fp32, cast = fp32 + e;
+    piece.forward.push_back(memory_kernel("expert bias", elements, weighed + added + joined + cast));
+    piece.input_backward.push_back(memory_kernel("expert bias gradient", elements, 2.0 * cast + 6.0 * fp32 + 2.0 * e));
+}
+
 LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
     const double e = size.element_bytes, rows = expert.received();
     const Kernel before = rearrange(shard, size, expert, Rows::spread),
@@ -83,6 +93,7 @@ LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSize
     add_map<"experts down">(
         piece, model.biases.experts,
         {.rows = expert.rows, .inputs = expert.ffn, .outputs = expert.hidden, .count = expert.local}, e);
+    if (shard.expert_bias_apart) add_bias_apart(piece, rows * expert.hidden, e);
     if (sorted) piece.forward.push_back(after);
     piece.input_backward.push_back(activation_gradient(model, rows, expert.inputs, expert.ffn, e));
     piece.input_backward.push_back(up.input_backward.front());

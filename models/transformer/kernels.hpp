@@ -137,6 +137,8 @@ struct Shard {
     SequenceParallel sequence_parallel = SequenceParallel::off;
     Dropout dropout = Dropout::off;
     Casting casting = Casting::none;
+    bool narrow_output = false;      // the output layer's products are narrow, too
+    bool expert_bias_apart = false;  // of the experts' second map: weighed and added expert by expert in fp32
     CrossEntropy cross_entropy = CrossEntropy::unfused;
     ElementWise element_wise = ElementWise::fused;
     ModuleCode modules = ModuleCode::framework;

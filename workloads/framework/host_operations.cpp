@@ -10,7 +10,9 @@
 // function makes them. GPT-NeoX and Megatron-DeepSpeed have the same layer.
 // Experts of a rank run in one call (pytorch/module/grouped_linear.py), which launches their casts and products from
 // C++ (common/gemm/cublaslt_gemm.cu, multi_stream_cublas_gemm: not counted one by one); each weight is a parameter of
-// its own, with its hook and its placeholder. DeepSpeed's hooks (runtime/zero/stage_1_and_2.py,
+// its own, with its hook and its placeholder; so is each bias, whose gradient is a sum over the rows of its expert. The
+// bias of the second map is weighed and added by operators of PyTorch, expert by expert (core_v0.18.0, experts.py,
+// TEGroupedMLP._apply_bias), which cost about two operations each. DeepSpeed's hooks (runtime/zero/stage_1_and_2.py,
 // reduce_ready_partitions_and_remove_grads: two operations for each of twelve parameters; parameter_offload.py and
 // partitioned_parameter_coordinator.py: about six for each of eight modules before and after it runs). PyTorch: a
 // module call and a kernel for each map; FSDP's hooks before and after each unit, a view for each of its parameters
@@ -58,6 +60,7 @@ bool fused_core(const Job& job, Piece) { return job.attention != AttentionCore::
 bool eighth(const Job& job, Piece) { return is_narrow(job.precision); }
 // Once for every expert of the rank.
 bool each_expert(const Job& job, Piece) { return job.model.experts.count > 0; }
+bool each_bias(const Job& job, Piece) { return job.model.biases.experts; }
 // Rows for experts go all-to-all, by DeepEP's kernels, or by HybridEP's; or by none of them: experts are all here, or
 // tokens are gathered.
 bool exchanged(const Job& job, Piece) {
@@ -102,6 +105,7 @@ constexpr std::array transformer_engine = {
     Row{Piece::unpermute, in_place, {8, 6, 0}},   Row{Piece::unpermute, exchanged, {6, 11, 0}},
     Row{Piece::unpermute, deepep, {10, 14, 0}},   Row{Piece::unpermute, hybridep, {8, 10, 0}},
     Row{Piece::shared_up, always, {10, 7, 3}},    Row{Piece::shared_down, always, {7, 4, 3}},
+    Row{Piece::experts, each_bias, {4, 12, 4}},
 };
 
 constexpr std::array megatron = {
@@ -192,7 +196,8 @@ HostOperations host_operations(const Job& job, Piece piece) {
         if (further && row.piece == Piece::input_norm && row.when == always) sum += row.operations;
         if (piece == Piece::input_norm && norms == NormPlacement::post && row.when == always) continue;
         if (row.piece != piece || !row.when(job, row.piece)) continue;
-        const std::uint32_t times = row.when == each_expert ? job.model.experts.count / job.layout.expert : 1;
+        const bool of_each = row.when == each_expert || row.when == each_bias;
+        const std::uint32_t times = of_each ? job.model.experts.count / job.layout.expert : 1;
         for (std::uint32_t i = 0; i < times; ++i) sum += row.operations;
     }
     return sum;

@@ -72,6 +72,12 @@ void check_megatron(const Job& job, std::vector<JobError>& errors) {
                 "the distributed optimizer (zero 1) gathers parameters in fp8, for products in fp8 (precision)");
     refuse.when(eighth && !has_since(own.version, "core-0.9"), "megatron.fp8_parameters",
                 "--fp8-param-gather came with core-0.9; megatron.version is {}", own.version.name);
+    const bool output = own.eighth_output == Setting::on;
+    refuse.when(output && (job.precision != Precision::fp8 || job.recipe != Casting::mxfp8), "megatron.fp8_output",
+                "the output layer's products are in fp8 only where all are (precision), by blocks of 32 (fp8_recipe "
+                "mxfp8)");
+    refuse.when(output && !has_since(own.version, "core-0.18"), "megatron.fp8_output",
+                "--fp8-output-proj came with core-0.18; megatron.version is {}", own.version.name);
     refuse.when(own.overlap_parameters == Setting::on && !overlaps, "megatron.overlap_parameters",
                 "Megatron-core gathers under the forward pass only with overlap_gradients");
 }

@@ -48,6 +48,12 @@ static CrossEntropy cross_entropy(const Job& job) {
     return fused ? CrossEntropy::apart : CrossEntropy::autograd;
 }
 
+// Megatron-core, experts.py: TEGroupedMLP, unless all of it is one operation of Transformer Engine
+// (use_transformer_engine_op_fuser), as graphs of the whole pass have it in Megatron-Bridge's recipes.
+static bool adds_expert_biases_apart(const Job& job) {
+    return job.framework->modules(job) == Modules::transformer_engine && job.cuda_graphs != CudaGraphs::full;
+}
+
 Autocast Job::autocast() const { return element_bytes(precision) < 4 ? framework->autocast : Autocast::off; }
 
 Shard Job::shard() const {
@@ -59,6 +65,8 @@ Shard Job::shard() const {
                 .sequence_parallel = layout.tensor > 1 ? sequence_parallel : SequenceParallel::off,
                 .dropout = dropout,
                 .casting = is_narrow(precision) ? recipe : Casting::none,
+                .narrow_output = megatron.eighth_output == Setting::on,
+                .expert_bias_apart = model.biases.experts && adds_expert_biases_apart(*this),
                 .cross_entropy = cross_entropy(*this),
                 .element_wise = element_wise,
                 .modules = modules,

@@ -53,6 +53,7 @@ struct MegatronSettings {
     Setting overlap_parameters = Setting::off;   // --overlap-param-gather
     Setting overlap_tensor = Setting::off;       // --tp-comm-overlap: gathers and scatters under their products
     double gradient_bytes = 0;                   // per element, kept and on the wire; 0: fp32 where training is in bf16
+    Setting eighth_output = Setting::off;        // fp8_output_proj: the output layer's products in MXFP8
     Setting eighth_parameters = Setting::off;    // --fp8-param-gather: parameters are kept and gathered in fp8
     Setting fused_cross_entropy = Setting::off;  // --cross-entropy-loss-fusion: two all-reduces instead of three
     Setting variable_sequence = Setting::off;    // shapes are exchanged before every boundary tensor

@@ -14,7 +14,7 @@ bool exchanges_tokens(const Job& job) { return job.model.experts.count > 0 && jo
 void check_repeated(const Job& job, std::initializer_list<LayerPart> parts, const Refusals& refuse) {
     const bool any = std::ranges::any_of(parts, [&](LayerPart part) { return job.recompute.parts.has(part); });
     refuse.when(job.recompute.granularity == Recompute::selective && any, "recompute",
-                "layers that are cut at the exchange of tokens (experts.overlap) compute neither mlp, experts nor "
+                "layers that are cut at the exchange of tokens (experts.overlap) compute neither experts nor "
                 "shared_experts again");
 }
 
@@ -52,7 +52,7 @@ void check_passes(const Job& job, const Refusals& refuse) {
     if (schedule.copies == 1) check_megatrons_joint_passes(job, refuse);
     refuse.when(job.offloaded_layers > 0, "offloaded_layers",
                 "passes that run as one keep their activations on the device");
-    check_repeated(job, {LayerPart::experts, LayerPart::shared_experts, LayerPart::mlp}, refuse);
+    check_repeated(job, {LayerPart::experts, LayerPart::shared_experts}, refuse);
 }
 
 void check_shared_experts(const Job& job, const Refusals& refuse) {

@@ -242,6 +242,24 @@ TEST(head_forward, divides_the_padded_vocabulary) {
     EXPECT_EQ(flops(back), 2 * flops(head));
 }
 
+// Operands of one byte and 1/32 of it for scales, results of two; what is cast is read once and written both ways.
+TEST(head_forward, has_narrow_products_where_they_are_asked_for) {
+    Transformer model = plain(1, 64, 4, 50257);
+    Shard narrow = small;
+    narrow.casting = Casting::mxfp8, narrow.narrow_output = true;
+    const Kernels head = head_forward(model, narrow), back = head_backward(model, narrow);
+    const double rows = 32, outputs = 25216, inputs = 64, byte = 1.0 + 1.0 / 32;
+    for (const Kernel& product :
+         {find(head, "logits"), find(back, "logits input gradient"), find(back, "logits weight gradient")}) {
+        EXPECT_TRUE(product.parameters) << product.name;
+        const double result = 2.0 * product.m * product.n;
+        EXPECT_DOUBLE_EQ(product.bytes.value, (product.m + product.n) * product.k * byte + result) << product.name;
+    }
+    EXPECT_DOUBLE_EQ(find(head, "cast logits input").bytes.value, rows * inputs * (2 + 2 * byte));
+    EXPECT_DOUBLE_EQ(find(back, "cast logits gradient").bytes.value, rows * outputs * (2 + 2 * byte));
+    EXPECT_EQ(flops(head), flops(head_forward(model, small)));
+}
+
 TEST(embedding_forward, moves_rows_and_multiplies_nothing) {
     Transformer model = plain(1, 64, 4, 256);
     EXPECT_EQ(bytes(embedding_forward(model, small)), 2 * 32 * 64 * 2.0);

@@ -51,6 +51,38 @@ TEST(host_operations, follow_what_a_layer_has) {
     EXPECT_EQ(with("dropout=true"), 0);  // fused into the passes around it
 }
 
+TEST(host_operations, of_experts_have_a_parameter_for_each_bias) {
+    const std::vector<std::string> plain{"model.experts.count=4", "layout.tensor=1", "model.biases=false"};
+    std::vector<std::string> biased = plain;
+    biased.back() = R"(model.biases=["experts"])";
+    const auto of = [](const std::vector<std::string>& settings) {
+        return total(host_operations(test::small_study(settings).job, Piece::experts));
+    };
+    EXPECT_EQ(of(biased) - of(plain), 4 * (4 + 12 + 4));
+}
+
+// Rows of four bytes with probabilities in fp32, which only Megatron's experts apart have; not under full graphs.
+TEST(expert_bias, is_weighed_and_added_apart) {
+    const auto passes = [](const std::vector<std::string>& more) {
+        std::vector<std::string> settings{"model.experts.count=4", "layout.tensor=1", R"(model.biases=["experts"])"};
+        settings.insert(settings.end(), more.begin(), more.end());
+        const Job job = test::small_study(settings).job;
+        Bytes moved;
+        for (const LayerPiece& piece : layer_pieces(job.model, LayerKind::expert, job.shard())) {
+            for (const std::vector<Kernel>* const kernels : {&piece.forward, &piece.input_backward}) {
+                for (const Kernel& kernel : *kernels) {
+                    if (kernel.name.starts_with("expert bias")) moved += kernel.bytes;
+                }
+            }
+        }
+        const double rows = job.batch.micro * job.batch.sequence * job.model.experts.top_k;
+        return moved.value / (rows * job.model.hidden);
+    };
+    EXPECT_NEAR(passes({}), 28 + 40, 1e-9);
+    EXPECT_EQ(passes({"cuda_graphs=full", "megatron.version=core-0.18"}), 0);
+    EXPECT_EQ(passes({"framework=deepspeed"}), 0);
+}
+
 TEST(host_operations, of_zero_count_its_hooks) {
     const std::vector<std::string> plain{"framework=deepspeed", "layout.pipeline=1", "layout.data=8"};
     std::vector<std::string> zero1 = plain, zero3 = plain;

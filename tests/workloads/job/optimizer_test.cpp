@@ -192,5 +192,17 @@ TEST(parameters_in_fp8, are_gathered_at_half_the_bytes) {
     EXPECT_TRUE(mentions(refusal({"zero=1", "megatron.fp8_parameters=true"}), "precision"));
 }
 
+TEST(output_in_fp8, is_megatrons_with_blocks_of_32) {
+    const Settings own{"machine=dgx-b200", "precision=fp8", "fp8_recipe=mxfp8", "megatron.fp8_output=true",
+                       "megatron.version=core-0.18"};
+    EXPECT_EQ(refusal(own), "");
+    Settings other = own;
+    other[2] = "fp8_recipe=tensorwise";
+    EXPECT_TRUE(mentions(refusal(other), "fp8_recipe mxfp8"));
+    other = own;
+    other.back() = "megatron.version=core-0.17";
+    EXPECT_TRUE(mentions(refusal(other), "came with core-0.18"));
+}
+
 }  // namespace
 }  // namespace weft

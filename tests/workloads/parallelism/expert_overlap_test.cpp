@@ -46,6 +46,8 @@ TEST(expert_overlap, refuses_what_does_not_go_with_it) {
     EXPECT_EQ(refusal({shared}), "");
     EXPECT_THAT(refusal({passes, "experts.dispatcher=all_gather"}), HasSubstr("set experts.dispatcher"));
     EXPECT_THAT(refusal({passes, "recompute=full"}), HasSubstr("only without full recomputation"));
+    EXPECT_EQ(refusal({passes, "model.experts.first_dense=1", "recompute={\"modules\": [\"mlp\"]}"}), "")
+        << "of layers without experts";
     EXPECT_THAT(refusal({passes, "recompute={\"modules\": [\"moe\"]}"}), HasSubstr("cut at the exchange of tokens"));
     EXPECT_THAT(refusal({shared, "recompute={\"modules\": [\"shared_experts\"]}"}),
                 HasSubstr("cut at the exchange of tokens"));

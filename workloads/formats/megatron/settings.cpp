@@ -72,6 +72,10 @@ void read_states(MegatronReading& in) {
         in.needs("core-0.13", gather);
         in.put("megatron.fp8_parameters", true, gather);
     }
+    if (is_given_format(in, "fp8") && in.on("fp8_output_proj")) {
+        in.needs("core-0.18", "fp8_output_proj");
+        in.put("megatron.fp8_output", true, "fp8_output_proj");
+    }
 }
 
 // --- optimizer and communication ---
