@@ -37,6 +37,7 @@ SearchOptions options_of(const po::variables_map& arguments, ProgressBar& bar) {
     return {.simulations = asked.value_or(usual_simulations),
             .most_simulations = asked.value_or(most_usual_simulations),
             .searched = given(arguments, "modelled") ? Searched::modelled : Searched::runnable,
+            .every = arguments.count("out") + arguments.count("report") > 0,  // which have a row for each
             .threads = count_option(arguments, jobs_option).value_or(all_threads()),
             .progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); }};
 }

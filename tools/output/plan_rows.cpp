@@ -64,7 +64,7 @@ Columns<CandidateNumber> metric_columns(const PlanResult& result,
     const auto screened = [&result](auto part) {
         return [&result, part](CandidateNumber i) {
             const ScreenedCandidate& one = result.candidates[i];
-            return one.verdict == Verdict::fits ? std::optional(std::invoke(part, one.estimate)) : std::nullopt;
+            return one.timed ? std::optional(std::invoke(part, one.estimate)) : std::nullopt;
         };
     };
     const auto step = [&simulated](auto part) {
@@ -208,6 +208,8 @@ std::string plan_json(const PlanResult& result, const JobRecord& record, std::si
                           {"refused", result.count(Verdict::refused)},
                           {"does_not_fit", result.count(Verdict::does_not_fit)},
                           {"fits", result.count(Verdict::fits)},
+                          {"ruled_out_by_bound", result.count(Verdict::fits) - result.timed()},
+                          {"timed", result.timed()},
                           {"simulated", result.simulated.size()}};
     json["refusals"] = json_list<Json>(result.reasons, [&](const RefusalReason& reason) {
         return Json{{"key", reason.key}, {"reason", reason.message}, {"candidates", reason.candidates}};

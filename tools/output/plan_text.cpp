@@ -60,7 +60,13 @@ std::string counts(const PlanResult& result) {
                            to_text(least - result.capacity));
     }
     table.add({"  do not fit", grouped(double(full)), miss});
-    table.add({"  fit", grouped(double(fits)), fits > 0 ? "timed in closed form" : ""});
+    const std::size_t timed = result.timed();
+    table.add({"  fit", grouped(double(fits)), fits > 0 && timed == fits ? "timed in closed form" : ""});
+    if (timed < fits) {
+        table.add({"    ruled out", grouped(double(fits - timed)),
+                   "by a lower bound of their time: work, calls of layers, pipeline bubble, optimizer"});
+        table.add({"    timed", grouped(double(timed)), "in closed form"});
+    }
     table.add({"    simulated", grouped(double(result.simulated.size())),
                fits > 0 ? "the fastest of these in closed form" : ""});
     return table.text();

@@ -51,7 +51,7 @@ std::uint32_t refusal_number(const JobError& error, std::vector<JobError>& known
     return number;
 }
 
-void screen(PlanResult& result, Block& block, Workbench& bench) {
+void screen(PlanResult& result, Block& block, Workbench& bench, bool exactly) {
     const SearchSpace& space = result.space;
     for (std::size_t i = block.first; i < block.end; ++i) {
         ScreenedCandidate& one = result.candidates[i];
@@ -69,7 +69,12 @@ void screen(PlanResult& result, Block& block, Workbench& bench) {
         if (!memory.fits) continue;
         screen.job().packing = packed_attention(screen.job());  // takes time, and no memory depends on it
         try {
-            one.estimate = screen.estimate();
+            if (exactly) {
+                one.estimate = screen.estimate();
+            } else {
+                one.bound = screen.bound();
+            }
+            one.timed = exactly;
         } catch (const RangeError& error) {  // a call that the library cannot run
             one.verdict = Verdict::refused;
             one.refusal = refusal_number({.key = "library", .message = error.what()}, block.refusals);
@@ -147,6 +152,26 @@ void for_each_on_a_bench(std::size_t count, const PlanResult& result, Shelf<Work
         options.progress);
 }
 
+// Times in closed form those that bounds do not rule out.
+void time(PlanResult& result, std::vector<Block>& blocks, const std::vector<std::size_t>& by_bound,
+          Shelf<Workbench>& shelf, const SearchOptions& options) {
+    const Seconds limit = result.simulated.empty() ? Seconds{} : may_be_best(result);
+    for (;;) {
+        std::vector<Block> alone;
+        for (const std::size_t i : next_to_time(result.candidates, by_bound, options.simulations, limit)) {
+            alone.push_back({.first = i, .end = i + 1});
+        }
+        if (alone.empty()) return;
+        for_each_on_a_bench(alone.size(), result, shelf, options,
+                            [&](std::size_t i, Workbench& bench) { screen(result, alone[i], bench, true); });
+        for (const Block& block : alone) {
+            if (block.refusals.empty()) continue;
+            Block& own = *--std::ranges::upper_bound(blocks, block.first, {}, &Block::first);
+            result.candidates[block.first].refusal = refusal_number(block.refusals.front(), own.refusals);
+        }
+    }
+}
+
 // Appends to result.simulated.
 void simulate(PlanResult& result, std::vector<std::size_t> numbers, Shelf<Workbench>& shelf,
               const SearchOptions& options) {
@@ -165,25 +190,29 @@ PlanResult search_layouts(SearchSpace space, std::vector<std::vector<std::string
     PlanResult result{
         .space = std::move(space), .searched = options.searched, .base_assignments = std::move(base_assignments)};
     result.capacity = result.space.bases().front().device.memory;
-    const std::vector<Candidate> candidates = result.space.candidates();
+    std::vector<Candidate> candidates = result.space.candidates();
+    result.candidates.reserve(candidates.size());
     for (const Candidate& candidate : candidates) result.candidates.emplace_back().candidate = candidate;
     std::vector<Block> blocks = blocks_of(candidates);
+    candidates = {};
 
     Shelf<Workbench> shelf;
     for_each_on_a_bench(blocks.size(), result, shelf, options,
-                        [&](std::size_t i, Workbench& bench) { screen(result, blocks[i], bench); });
-    collect_refusals(blocks, result);
-
-    const std::vector<std::size_t> order = by_screening(result.candidates);
-    std::vector<std::size_t> next = order;
-    next.resize(std::min(next.size(), options.simulations));
-    while (!next.empty()) {
-        simulate(result, std::move(next), shelf, options);
-        // How far screening errs becomes known meanwhile.
-        next = still_open(result, order);
+                        [&](std::size_t i, Workbench& bench) { screen(result, blocks[i], bench, options.every); });
+    std::vector<std::size_t> by_bound;
+    for (std::size_t i = 0; i < result.candidates.size(); ++i) {
+        if (result.candidates[i].verdict == Verdict::fits) by_bound.push_back(i);
+    }
+    std::ranges::stable_sort(by_bound, {}, [&](std::size_t i) { return result.candidates[i].bound; });
+    std::vector<std::size_t> next;
+    do {
+        if (!next.empty()) simulate(result, std::move(next), shelf, options);
+        time(result, blocks, by_bound, shelf, options);  // how far screening errs becomes known meanwhile
+        next = still_open(result, by_screening(result.candidates));
         const std::size_t left = options.most_simulations - std::min(options.most_simulations, result.simulated.size());
         next.resize(std::min({next.size(), left, options.simulations}));
-    }
+    } while (!next.empty());
+    collect_refusals(blocks, result);
     rank(result);
     return result;
 }

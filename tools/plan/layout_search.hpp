@@ -18,6 +18,7 @@ struct SearchOptions {
     std::size_t simulations = 16;       // of those that fit, the best by screening; then on, so many at a time, while
     std::size_t most_simulations = 16;  // others may be the best, as far as screening errs: up to this many
     Searched searched = Searched::runnable;
+    bool every = false;  // all that fit are timed in closed form, also those that bounds rule out
     unsigned threads = 1;
     // Hears of what was done of what is to be done, from any thread, one at a time.
     std::function<void(std::size_t done, std::size_t count)> progress{};

@@ -273,6 +273,7 @@ HttpResponse search_answer(const HttpRequest& request, const RequestTarget& targ
     const PlanResult result = search_layouts(std::move(space.space), std::move(space.base_assignments),
                                              {.simulations = usual_simulations,
                                               .most_simulations = most_usual_simulations,
+                                              .every = true,
                                               .threads = all_threads(),
                                               .progress = while_somebody_waits(request)});
     return {.body =

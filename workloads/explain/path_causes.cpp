@@ -5,6 +5,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/engine/ticks.hpp"
+#include "workloads/plan/update.hpp"
 #include "workloads/stage/stage_script.hpp"
 #include "workloads/step/lanes.hpp"
 
@@ -156,11 +157,9 @@ std::optional<std::vector<Seconds>> OtherDevices::work(const Study& study) const
     changed.costs = part_costs(changed);
     changed.host_bound = plan_.host_bound || host_bound(changed);  // with the host's pace if it may matter
     changed.stages = plan_.stages;
-    std::string why;
-    const std::vector<std::uint32_t> layers = plan_.job.part_layers(why);
     std::map<std::uint32_t, Script> scripts;
     for (const auto& [stage, script] : scripts_) {
-        changed.stages[stage].optimizer = make_stage(changed, stage, layers).optimizer;
+        changed.stages[stage].optimizer = update_time(changed, changed.stages[stage]);
         const Script& other = scripts.emplace(stage, step_script(changed, stage, changed.job.step)).first->second;
         if (!do_the_same(script, other)) return std::nullopt;
     }

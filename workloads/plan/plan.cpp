@@ -21,15 +21,10 @@ namespace {
 
 std::vector<Stage> stages(const Plan& plan) {
     const Job& job = plan.job;
-    std::string why;
-    const std::vector<std::uint32_t> layers = job.part_layers(why);
-    WEFT_CHECK(!layers.empty(), why);
-    WEFT_CHECK(std::accumulate(layers.begin(), layers.end(), 0U) == all_layers(job.model),
-               "the stages do not hold every layer once");
     std::vector<Stage> stages;
-    for (std::uint32_t s = 0; s < job.layout.pipeline; ++s) {
-        Stage stage = make_stage(plan, s, layers);
-        stage.slots = job.schedule->slots(job.pipeline_shape(), s);
+    for (std::vector<Chunk>& chunks : stage_chunks(job)) {
+        Stage stage = make_stage(plan, std::move(chunks));
+        stage.slots = job.schedule->slots(job.pipeline_shape(), static_cast<std::uint32_t>(stages.size()));
         stage.memory = memory_use(job, stage);
         stages.push_back(std::move(stage));
     }

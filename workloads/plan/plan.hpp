@@ -117,14 +117,17 @@ ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind ste
 // Job, device as the job drives it, and machine with the library that the job asks for; nothing decided.
 Plan empty_plan(const Study& study);
 
-// From job and device of the plan. Depends on Job::shard(), the precision and the framework's accumulation() alone.
+// From job and device of the plan. Depends on Job::shard(), the precision, recomputation, the framework's
+// accumulation(), the ZeRO stage and whether there is a pipeline alone.
 PartCosts part_costs(const Plan& plan);
 // Another sum over lists of kernels, in place of their times.
 using KernelSum = std::function<Seconds(std::span<const Kernel>)>;
 PartCosts part_costs(const Plan& plan, const KernelSum& sum);
 
-// A stage without its slots and memory: chunks, modules, parameters, optimizer. `layers`: of every model part.
-Stage make_stage(const Plan& plan, std::uint32_t stage, std::span<const std::uint32_t> layers);
+// The model parts of every stage, without modules and activations. LogicError if the layers cannot be dealt.
+std::vector<std::vector<Chunk>> stage_chunks(const Job& job);
+// A stage of these parts without its slots and memory: modules, activations, parameters, optimizer.
+Stage make_stage(const Plan& plan, std::vector<Chunk> chunks);
 
 // Plan::host_bound, from the costs.
 bool host_bound(const Plan& plan);

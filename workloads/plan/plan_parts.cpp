@@ -1,11 +1,12 @@
 #include "workloads/plan/plan.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <string>
 #include <utility>
 
 #include "models/memory/memory.hpp"
 #include "models/transformer/prediction.hpp"
+#include "sim/base/check.hpp"
 #include "workloads/plan/recomputed_parts.hpp"
 #include "workloads/plan/stage_memory.hpp"
 #include "workloads/plan/update.hpp"
@@ -158,30 +159,6 @@ class StageModules {
     Stage& stage_;
 };
 
-void add_chunks(const Job& job, Stage& stage, std::uint32_t s, std::span<const std::uint32_t> layers) {
-    const PipelineShape shape = job.pipeline_shape();
-    const auto parts = static_cast<std::uint32_t>(layers.size());
-    stage.chunks.resize(shape.chunks);
-    // Every micro-batch that visits the stage on some chunk finds the same part there.
-    for (const std::uint32_t micro_batch : {0U, shape.micro_batches - 1}) {
-        const std::vector<Place> path = job.schedule->path(shape, micro_batch);
-        for (std::uint32_t part = 0; part < path.size(); ++part) {
-            if (path[part].stage != s) continue;
-            Chunk& chunk = stage.chunks[path[part].chunk];
-            chunk.part = part;
-            chunk.layers = layers[part];
-            chunk.predictions = part == job.prediction_part() ? job.model.mtp_layers : 0;
-            chunk.first_layer = std::accumulate(layers.begin(), layers.begin() + part, 0U);
-            chunk.ends = Chunk::Ends((part == 0 ? 1U : 0U) | (part + 1 == parts ? 2U : 0U));
-        }
-    }
-    StageModules modules(job, stage);
-    for (std::uint32_t c = 0; c < shape.chunks; ++c) {
-        modules.add(stage.chunks[c], c);
-        count_activations(job, stage.chunks[c]);
-    }
-}
-
 void count_parameters(Stage& stage) {
     for (const StageModule& module : stage.modules) {
         for (const std::uint64_t elements : module.tensors) {
@@ -245,9 +222,37 @@ PartCosts part_costs(const Plan& plan, const KernelSum& time) {
     return costs;
 }
 
-Stage make_stage(const Plan& plan, std::uint32_t stage, std::span<const std::uint32_t> layers) {
+std::vector<std::vector<Chunk>> stage_chunks(const Job& job) {
+    std::string why;
+    const std::vector<std::uint32_t> layers = job.part_layers(why);
+    WEFT_CHECK(!layers.empty(), why);
+    const PipelineShape shape = job.pipeline_shape();
+    std::vector<std::vector<Chunk>> stages(shape.stages, std::vector<Chunk>(shape.chunks));
+    // Every micro-batch that visits the stage on some chunk finds the same part there.
+    for (const std::uint32_t micro_batch : {0U, shape.micro_batches - 1}) {
+        const std::vector<Place> path = job.schedule->path(shape, micro_batch);
+        std::uint32_t layer = 0;
+        for (std::uint32_t part = 0; part < path.size(); ++part) {
+            Chunk& chunk = stages[path[part].stage][path[part].chunk];
+            chunk.part = part;
+            chunk.layers = layers[part];
+            chunk.predictions = part == job.prediction_part() ? job.model.mtp_layers : 0;
+            chunk.first_layer = std::exchange(layer, layer + layers[part]);
+            chunk.ends = Chunk::Ends((part == 0 ? 1U : 0U) | (part + 1 == layers.size() ? 2U : 0U));
+        }
+    }
+    return stages;
+}
+
+Stage make_stage(const Plan& plan, std::vector<Chunk> chunks) {
     Stage made;
-    add_chunks(plan.job, made, stage, layers);
+    made.chunks = std::move(chunks);
+    StageModules modules(plan.job, made);
+    HeldByLayers held;
+    for (std::uint32_t c = 0; c < made.chunks.size(); ++c) {
+        modules.add(made.chunks[c], c);
+        count_activations(plan.job, made.chunks[c], held);
+    }
     count_parameters(made);
     made.optimizer = update_time(plan, made);
     return made;

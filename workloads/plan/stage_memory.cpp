@@ -1,8 +1,7 @@
 #include "workloads/plan/stage_memory.hpp"
 
-#include <array>
-#include <optional>
-#include <set>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "models/transformer/prediction.hpp"
@@ -42,8 +41,9 @@ Inventory inventory_of(const Job& job, LayerKind kind, Recompute recompute) {
 // What the layers of a model part hold of one micro-batch, asked once for each kind of layer and of recomputation.
 class LayersMemory {
   public:
-    LayersMemory(const Job& job, const Chunk& chunk)
-        : job_(job), chunk_(chunk), shard_(job.shard()), known_(job.layer_places()) {}
+    LayersMemory(const Job& job, const Chunk& chunk, HeldByLayers& held) : job_(job), chunk_(chunk), held_(held) {
+        held_.resize(job.layer_places());
+    }
 
     // From forward to backward.
     Bytes kept(std::uint32_t i) {
@@ -95,23 +95,21 @@ class LayersMemory {
     Bytes whole(std::uint32_t i) { return of(i, job_.recompute.of_layer(i)).kept; }
 
   private:
-    struct Sizes {
-        Bytes kept, mlp;  // mlp: what is kept of that half
-        std::optional<Bytes> workspace;
-    };
-
-    // While it runs backward and makes gradients of its parameters.
-    Bytes workspace(std::uint32_t i, const MadeGradients& made) {
+    // Of layers alike within a chunk, what the one asked for first makes counts.
+    Bytes workspace(std::uint32_t i, MadeGradients made) {
         const std::uint32_t layer = chunk_.first_layer + i;
         const LayerKind kind = layer_kind(job_.model, layer);
         const Recompute recompute = job_.recompute.of_layer(i);
-        std::optional<Bytes>& known = of(i, recompute).workspace;
-        if (known) return *known;
-        known = layer_workspace(job_.model, kind, shard_of(layer), inventory_of(job_, kind, recompute), made);
-        return *known;
+        made = made_.try_emplace({job_.layer_place(layer), recompute}, made).first->second;
+        auto& known = of(i, recompute).workspace;
+        if (!known || known->first.mlp != made.mlp || known->first.all != made.all) {
+            known = {made,
+                     layer_workspace(job_.model, kind, shard_of(layer), inventory_of(job_, kind, recompute), made)};
+        }
+        return known->second;
     }
     Shard shard_of(std::uint32_t layer) const {
-        Shard shard = shard_;
+        Shard shard = job_.shard();
         shard.imbalance = job_.imbalance_of(layer);
         return shard;
     }
@@ -133,12 +131,12 @@ class LayersMemory {
         return kept(i) - std::min(own, mlp);
     }
 
-    Sizes& of(std::uint32_t i, Recompute recompute) {
+    HeldByLayer& of(std::uint32_t i, Recompute recompute) {
         const std::uint32_t layer = chunk_.first_layer + i;
         const LayerKind kind = layer_kind(job_.model, layer);
-        std::optional<Sizes>& known = known_[job_.layer_place(layer)][static_cast<std::size_t>(recompute)];
+        std::optional<HeldByLayer>& known = held_[job_.layer_place(layer)][static_cast<std::size_t>(recompute)];
         if (known) return *known;
-        Sizes sizes;
+        HeldByLayer sizes;
         for (const SavedTensor& tensor :
              saved_tensors(job_.model, kind, shard_of(layer), inventory_of(job_, kind, recompute))) {
             sizes.kept += tensor.bytes;
@@ -150,23 +148,22 @@ class LayersMemory {
 
     const Job& job_;
     const Chunk& chunk_;
-    Shard shard_;
-    std::vector<std::array<std::optional<Sizes>, 4>> known_;  // by place of a layer and Recompute
+    HeldByLayers& held_;
+    std::map<std::pair<std::size_t, Recompute>, MadeGradients> made_;  // by place of a layer
 };
 
 // The fullest moment of forward and backward. Activations live from a forward slot until the weights' gradient is done;
 // backward starts with the head, whose activations are gone when the layers run, and ends with the reduction of what is
 // outside of layers. A forward that runs beside a backward comes to its own head when that backward is done.
-Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Moment> moments,
-                        const StatesInTime& states) {
+Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Moment> moments, const StatesInTime& states,
+                        HeldByLayers& held) {
     const Bytes head = head_workspace(job.model, job.shard());
     std::vector<LayersMemory> layers;
     std::vector<Fullness> alone;
     for (std::uint32_t c = 0; c < stage.chunks.size(); ++c) {
-        layers.emplace_back(job, stage.chunks[c]);
+        layers.emplace_back(job, stage.chunks[c], held);
         alone.push_back(layers.back().fullest(states, c));
     }
-    std::vector<LayersMemory> ahead = layers;
     Fullness fullest;
     const auto consider = [&](const Fullness& moment) {
         if (moment.total() > fullest.total()) fullest = moment;
@@ -181,7 +178,7 @@ Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Mome
         }
         const Chunk& chunk = stage.chunks[c];
         if (chunk.has_head()) consider({alive, head, states.at_loss(c), FullestAt::loss});
-        Fullness run = moment.ahead ? layers[c].fullest(states, c, &ahead[*moment.ahead]) : alone[c];
+        Fullness run = moment.ahead ? layers[c].fullest(states, c, &layers[*moment.ahead]) : alone[c];
         run.activations += alive - chunk.head_activations;
         consider(run);
         consider({alive - chunk.activations, {}, states.at_end(), FullestAt::end_of_backward});
@@ -193,15 +190,16 @@ Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Mome
 Bytes placeholders(const Job& job, const Stage& stage) {
     if (job.framework->weight_gradients == WeightGradients::own) return {};
     if (job.megatron.sharding != MegatronSharding::none) return {};  // gradients have tensors of their own
-    std::set<std::pair<std::string_view, std::uint64_t>> shapes;
+    std::vector<std::pair<std::uint64_t, std::string_view>> shapes;
     for (const StageModule& module : stage.modules) {
         if (module.name == "embedding" || module.name == "positions" || module.name == "output layer") continue;
         for (std::size_t i = 0; i < module.tensors.size(); ++i) {
-            if (!module.vector[i]) shapes.insert({module.name, module.tensors[i]});
+            const std::pair shape{module.tensors[i], module.name};
+            if (!module.vector[i] && std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
         }
     }
     double elements = 0;
-    for (const auto& [module, size] : shapes) elements += static_cast<double>(size);
+    for (const auto& [size, module] : shapes) elements += static_cast<double>(size);
     return {elements * element_bytes(job.precision)};
 }
 
@@ -252,14 +250,19 @@ Bytes optimizer_states(const Job& job, const Stage& stage) {
 }
 
 Bytes layer_activations(const Job& job, const Chunk& chunk, std::uint32_t i) {
-    return LayersMemory(job, chunk).whole(i);
+    HeldByLayers held;
+    return LayersMemory(job, chunk, held).whole(i);
 }
 
-Bytes kept_activations(const Job& job, const Chunk& chunk, std::uint32_t i) { return LayersMemory(job, chunk).kept(i); }
+Bytes kept_activations(const Job& job, const Chunk& chunk, std::uint32_t i) {
+    HeldByLayers held;
+    return LayersMemory(job, chunk, held).kept(i);
+}
 
-void count_activations(const Job& job, Chunk& chunk) {
+void count_activations(const Job& job, Chunk& chunk, HeldByLayers& held) {
     const Shard shard = job.shard();
-    LayersMemory layers(job, chunk);
+    LayersMemory layers(job, chunk, held);
+    chunk.activations = {};
     for (std::uint32_t i = 0; i < chunk.layers; ++i) chunk.activations += layers.kept(i);
     if (chunk.has_embedding()) chunk.activations += embedding_activations(job.model, shard);
     if (chunk.predictions > 0) {
@@ -272,10 +275,11 @@ void count_activations(const Job& job, Chunk& chunk) {
 }
 
 MemoryUse memory_use(const Job& job, const Stage& stage) {
-    return memory_use(job, stage, fullest_moments(stage.slots, stage.chunks.size()));
+    HeldByLayers held;
+    return memory_use(job, stage, fullest_moments(stage.slots, stage.chunks.size()), held);
 }
 
-MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment> moments) {
+MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment> moments, HeldByLayers& by_layers) {
     const StateShares shares = job.framework->shares(job);
     const auto held = [&](double ranks) { return stage.dense / ranks + stage.expert / expert_ranks(job, ranks); };
     // Reduced gradients of ZeRO-2 and 3 go from their bucket to a host that updates (clear_grad_attribute).
@@ -285,7 +289,7 @@ MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment>
     const Bytes gradients{kept * passing.gradients}, freed{kept * shares.freed_bytes};
     const Bytes copies{updated * shares.update_bytes};
     const StatesInTime states(job, stage, gradients);
-    const Fullness passes = fullest_moment(job, stage, moments, states);
+    const Fullness passes = fullest_moment(job, stage, moments, states, by_layers);
     // The update comes after the activations, and in place of the gradients that autograd made.
     const Fullness update{{}, copies - freed, {gradients, states.throughout().copies}, FullestAt::optimizer};
     const Fullness fullest = update.total() > passes.total() ? update : passes;

@@ -34,7 +34,6 @@ StatesInTime::StatesInTime(const Job& job, const Stage& stage, Bytes gradients)
 
 // The MLP's modules come after attention's projection ("dense") and the norm after it.
 void StatesInTime::add(Unit& unit, const StageModule& module) const {
-    const double ranks = job_.framework->shares(job_).gradients;
     const bool attention =
         unit.mlp == 0 && (module.name.ends_with("norm") || module.name == "qkv" || module.name == "dense");
     for (std::size_t t = 0; t < module.tensors.size(); ++t) {
@@ -43,6 +42,8 @@ void StatesInTime::add(Unit& unit, const StageModule& module) const {
         if (!attention) unit.mlp += elements;
         if (!module.vector[t] && !is_embedding(module)) unit.matrices += elements;
         unit.largest = std::max(unit.largest, elements);
+        if (!passing_.anew) continue;
+        const double ranks = job_.framework->shares(job_).gradients;
         unit.gradients += Bytes{elements * passing_.gradients / (module.expert ? expert_ranks(job_, ranks) : ranks)};
     }
     unit.runs_again = unit.runs_again || module.recomputed;
@@ -57,7 +58,8 @@ Bytes StatesInTime::kept(const Layers& layers, std::size_t first) const {
 
 double StatesInTime::copies(const Layers& layers, std::size_t first) const {
     double saved = 0;
-    for (std::size_t i = 0; i < first; ++i) saved += layers[i].runs_again ? 0.0 : layers[i].matrices;
+    for (std::size_t i = 0; i < first && passing_.saved != 0; ++i)
+        saved += layers[i].runs_again ? 0.0 : layers[i].matrices;
     return passing_.resident * all_layers_ + passing_.root * root_.all + passing_.saved * saved;
 }
 

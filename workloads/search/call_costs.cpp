@@ -14,6 +14,8 @@ CallCosts::CallCosts(const Topology& topology, Library library)
 
 // Where nodes differ, channels depend on the groups that were laid before: every layout then starts afresh.
 void CallCosts::lay_out(const Layout& layout) {
+    layout_.virtual_stages = layout.virtual_stages;  // on which no group depends
+    if (topology_.node_links > 0 && layout_ == layout) return;
     layout_ = layout;
     laid_.clear();
     if (topology_.node_links > 0) return;

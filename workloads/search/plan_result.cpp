@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -135,6 +136,10 @@ std::size_t PlanResult::count(Verdict verdict) const {
     return static_cast<std::size_t>(std::ranges::count(candidates, verdict, &ScreenedCandidate::verdict));
 }
 
+std::size_t PlanResult::timed() const {
+    return static_cast<std::size_t>(std::ranges::count(candidates, true, &ScreenedCandidate::timed));
+}
+
 const ScreenedCandidate& PlanResult::nearest_miss() const {
     const ScreenedCandidate* nearest = nullptr;
     for (const ScreenedCandidate& one : candidates) {
@@ -198,7 +203,7 @@ std::vector<std::string> PlanResult::assignments(const ScreenedCandidate& screen
 std::vector<std::size_t> by_screening(const std::vector<ScreenedCandidate>& candidates) {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-        if (candidates[i].verdict == Verdict::fits) order.push_back(i);
+        if (candidates[i].timed) order.push_back(i);
     }
     std::ranges::sort(order, {}, [&](std::size_t i) {
         return std::tuple{candidates[i].estimate.time.value, candidates[i].memory.value, i};
@@ -206,20 +211,49 @@ std::vector<std::size_t> by_screening(const std::vector<ScreenedCandidate>& cand
     return order;
 }
 
-std::vector<std::size_t> still_open(const PlanResult& result, const std::vector<std::size_t>& order) {
-    const auto screened = [&](std::size_t number) { return result.candidates[number].estimate.time.value; };
-    double largest_error = 0;
-    std::optional<double> best;
+Seconds may_be_best(const PlanResult& result) {
+    double largest_error = 0, best = std::numeric_limits<double>::infinity();
     for (const SimulatedCandidate& one : result.simulated) {
-        largest_error = std::max(largest_error, std::abs(screened(one.number) / one.time.value - 1));
-        best = std::min(best.value_or(one.time.value), one.time.value);
+        const double screened = result.candidates[one.number].estimate.time.value;
+        largest_error = std::max(largest_error, std::abs(screened / one.time.value - 1));
+        best = std::min(best, one.time.value);
     }
+    return Seconds{best * (1 + largest_error)};
+}
+
+std::vector<std::size_t> still_open(const PlanResult& result, const std::vector<std::size_t>& order) {
+    const Seconds limit = may_be_best(result);
     std::vector<std::size_t> open;
     for (std::size_t i = result.simulated.size(); i < order.size(); ++i) {
-        if (best && screened(order[i]) > *best * (1 + largest_error)) break;
+        if (result.candidates[order[i]].estimate.time > limit) break;
         open.push_back(order[i]);
     }
     return open;
+}
+
+std::vector<std::size_t> next_to_time(const std::vector<ScreenedCandidate>& candidates,
+                                      const std::vector<std::size_t>& by_bound, std::size_t fastest, Seconds limit) {
+    constexpr std::size_t at_once = 32;
+    std::vector<TimeAndMemory> timed;
+    for (const std::size_t i : by_bound) {
+        if (candidates[i].timed) timed.push_back({candidates[i].estimate.time, candidates[i].memory});
+    }
+    std::ranges::sort(timed, {}, &TimeAndMemory::time);
+    if (timed.size() < fastest)
+        limit = Seconds{std::numeric_limits<double>::infinity()};
+    else if (fastest > 0)
+        limit = std::max(limit, timed[fastest - 1].time);
+    const std::vector<std::size_t> front = pareto_front(timed);
+    std::vector<std::size_t> next;
+    for (const std::size_t i : by_bound) {
+        const ScreenedCandidate& one = candidates[i];
+        const auto beats = [&](std::size_t k) { return timed[k].time < one.bound && timed[k].memory <= one.memory; };
+        if (one.timed || one.verdict != Verdict::fits) continue;
+        if (one.bound <= limit || std::ranges::none_of(front, beats)) next.push_back(i);
+        if (next.size() == at_once) break;
+    }
+    std::ranges::sort(next);
+    return next;
 }
 
 void rank(PlanResult& result) {

@@ -64,8 +64,10 @@ struct ScreenedCandidate {
     Candidate candidate;
     Verdict verdict{};
     std::uint32_t refusal = 0;  // refused: into PlanResult::refusals
+    bool timed = false;         // fits, and its estimate is known
     Bytes memory;               // not refused: of the fullest stage
-    StepEstimate estimate{};    // fits
+    Seconds bound;              // fits: the estimate takes no less
+    StepEstimate estimate{};    // timed
 };
 
 // The first of a refused candidate's errors.
@@ -114,6 +116,7 @@ struct PlanResult {
     std::vector<std::string> proposals{};
 
     std::size_t count(Verdict verdict) const;
+    std::size_t timed() const;  // candidates
     // Of those that do not fit, what needs least memory; only if there are such.
     const ScreenedCandidate& nearest_miss() const;
     // Of candidates that are all refused, the first with the fewest errors, and these.
@@ -129,14 +132,21 @@ struct PlanResult {
 // Twice, four times, ... as many nodes, all on one axis: the fewest that let the job fit, if the machine has them.
 std::optional<MemoryAdvice> more_nodes(const Study& study);
 
-// The next numbers of `order`, which is by_screening's, to be simulated: those that may be faster than the best so far,
-// as far as screening erred in any simulation.
+// The closed form's time up to which a candidate may be faster than the best so far, as far as screening erred in any
+// simulation; infinite before any.
+Seconds may_be_best(const PlanResult& result);
+// The next numbers of `order`, which is by_screening's, to be simulated: those up to may_be_best().
 std::vector<std::size_t> still_open(const PlanResult& result, const std::vector<std::size_t>& order);
+
+// Numbers of some candidates that are still to be timed, ascending; `by_bound`: of all that fit, by bound. None: no
+// other one can be among the `fastest`, take `limit` or less, or be what nobody beats in time and memory.
+std::vector<std::size_t> next_to_time(const std::vector<ScreenedCandidate>& candidates,
+                                      const std::vector<std::size_t>& by_bound, std::size_t fastest, Seconds limit);
 
 // Fills in the order of `simulated`, `pareto`, `screened_pareto` and `quality`.
 void rank(PlanResult& result);
 
-// Numbers of the candidates that fit, the fastest by screening first; of equals the one with less memory.
+// Numbers of the candidates that are timed, the fastest by screening first; of equals the one with less memory.
 std::vector<std::size_t> by_screening(const std::vector<ScreenedCandidate>& candidates);
 
 }  // namespace weft

@@ -1,10 +1,8 @@
 #include "workloads/search/screening.hpp"
 
 #include <algorithm>
-#include <array>
 
-#include "sim/base/check.hpp"
-#include "workloads/plan/stage_memory.hpp"
+#include "workloads/plan/update.hpp"
 
 namespace weft {
 
@@ -35,55 +33,67 @@ const PipelineClock& Screen::clock() {
     return clocks_.try_emplace(shape_key(), *plan_.job.schedule, plan_.job.pipeline_shape()).first->second;
 }
 
-const PartCosts& Screen::costs() {
+Screen::CostKey Screen::cost_key() const {
     const Job& job = plan_.job;
-    const auto [it, fresh] = costs_.try_emplace({job.shard(), job.framework->accumulation(job).value, job.recompute});
+    // What hooks add to what the host issues depends on the last two (host_operations.cpp).
+    return {job.shard(), job.framework->accumulation(job).value, job.recompute, job.zero, job.layout.pipeline == 1};
+}
+
+const PartCosts& Screen::costs() {
+    const auto [it, fresh] = costs_.try_emplace(cost_key());
     if (fresh) it->second = part_costs(plan_);
     return it->second;
 }
 
-std::vector<std::uint32_t> Screen::first_equal(const std::vector<std::uint32_t>& layers) const {
+std::vector<std::uint32_t> Screen::first_equal(const std::vector<std::vector<Chunk>>& stages) const {
     const Job& job = plan_.job;
-    const PipelineShape shape = job.pipeline_shape();
     using Part = std::vector<std::uint32_t>;  // layers of each kind, and which ends of the model it has
-    std::vector<std::vector<Part>> stages(shape.stages, std::vector<Part>(shape.chunks));
-    for (const std::uint32_t micro_batch : {0U, shape.micro_batches - 1}) {
-        const std::vector<Place> path = job.schedule->path(shape, micro_batch);
-        std::uint32_t layer = 0;
-        for (std::uint32_t part = 0; part < path.size(); ++part) {
-            Part& own = stages[path[part].stage][path[part].chunk];
-            own.assign(layer_kinds(job.model) + 1, 0);
-            const bool predicts = job.model.mtp_layers > 0 && part == job.prediction_part();
-            own.back() = (part == 0 ? 1U : 0U) | (part + 1 == path.size() ? 2U : 0U) | (predicts ? 4U : 0U);
-            if (!job.experts.by_layer.empty()) own.back() += 8 * part;  // like no other
-            for (std::uint32_t i = 0; i < layers[part]; ++i) {
-                ++own[static_cast<std::size_t>(layer_kind(job.model, layer++))];
-            }
-        }
-    }
     std::vector<std::uint32_t> first;
     std::map<std::vector<Part>, std::uint32_t> known;
-    for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {
-        first.push_back(known.try_emplace(stages[stage], stage).first->second);
+    for (std::uint32_t stage = 0; stage < stages.size(); ++stage) {
+        std::vector<Part> parts;
+        for (const Chunk& chunk : stages[stage]) {
+            Part& own = parts.emplace_back(layer_kinds(job.model) + 1, 0);
+            own.back() = static_cast<std::uint32_t>(chunk.ends) | (chunk.predictions > 0 ? 4U : 0U);
+            if (!job.experts.by_layer.empty()) own.back() += 8 * chunk.part;  // like no other
+            for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+                ++own[static_cast<std::size_t>(layer_kind(job.model, chunk.first_layer + i))];
+            }
+        }
+        first.push_back(known.try_emplace(std::move(parts), stage).first->second);
     }
     return first;
 }
 
+Stage& Screen::stage(const std::vector<Chunk>& chunks) {
+    const Job& job = plan_.job;
+    const LayerSplit split = job.split();
+    std::vector<std::array<std::uint32_t, 4>> parts;
+    for (const Chunk& chunk : chunks) {
+        parts.push_back({chunk.first_layer, chunk.layers, chunk.predictions, static_cast<std::uint32_t>(chunk.ends)});
+    }
+    const bool apart = job.reduces_experts_apart(), copies = job.copies_embedding();
+    const auto [it, fresh] = stages_.try_emplace(
+        {{split.tensor, split.expert, split.expert_tensor, apart, copies}, job.recompute, std::move(parts)});
+    if (fresh) it->second = make_stage(plan_, chunks);
+    for (Chunk& chunk : it->second.chunks) count_activations(job, chunk, held());
+    return it->second;
+}
+
 MemoryVerdict Screen::memory() {
-    Job& job = plan_.job;
-    std::string why;
-    const std::vector<std::uint32_t> layers = job.part_layers(why);
-    WEFT_CHECK(!layers.empty(), why);
-    first_equal_ = first_equal(layers);
-    plan_.stages.assign(job.layout.pipeline, {});
+    constexpr std::size_t most_stages = 256;
+    if (stages_.size() > most_stages) stages_.clear();
+    const std::vector<std::vector<Chunk>> chunks = stage_chunks(plan_.job);
+    first_equal_ = first_equal(chunks);
+    own_.assign(chunks.size(), nullptr);
     const std::vector<std::vector<Moment>>& moments = this->moments();
     MemoryUse fullest;
-    for (std::uint32_t stage = 0; stage < job.layout.pipeline; ++stage) {
+    for (std::uint32_t stage = 0; stage < chunks.size(); ++stage) {
         const std::uint32_t first = first_equal_[stage];
-        if (first == stage) plan_.stages[stage] = make_stage(plan_, stage, layers);
+        own_[stage] = first == stage ? &this->stage(chunks[stage]) : own_[first];
         const bool same = first < stage && moments[first] == moments[stage];
         if (same) continue;
-        const MemoryUse use = memory_use(job, plan_.stages[first], moments[stage]);
+        const MemoryUse use = memory_use(plan_.job, *own_[stage], moments[stage], held());
         if (use.total() > fullest.total()) fullest = use;
     }
     return {.peak = fullest.total(), .fits = fullest.least() <= plan_.device.memory};
@@ -116,7 +126,7 @@ void Screen::slow_down(PipelineTimes& pipeline, std::vector<StageTimes>& own) co
         const double forward = pipeline.forward_crossing[stage], backward = pipeline.backward_crossing[stage];
         for (std::uint32_t c = 0; c < pipeline.chunks; ++c) {
             PartTimes& part = pipeline.parts[stage * pipeline.chunks + c];
-            const Chunk& chunk = plan_.stages[first_equal_[stage]].chunks[c];
+            const Chunk& chunk = own_[stage]->chunks[c];
             const double crossings = (chunk.has_embedding() ? 0 : 1) + (chunk.has_head() ? 0 : 1);
             const double more_forward = longer(part.forward, forward * crossings),
                          more_backward = longer(part.input_backward, backward * crossings);
@@ -132,20 +142,32 @@ void Screen::slow_down(PipelineTimes& pipeline, std::vector<StageTimes>& own) co
     }
 }
 
-StepEstimate Screen::estimate() {
+PipelineTimes Screen::pipeline() {
     const Job& job = plan_.job;
     plan_.costs = costs();
     plan_.host_bound = host_bound(plan_);
     call_costs_->lay_out(job.layout);
+    return {.chunks = job.pipeline_shape().chunks,
+            .parts = {},
+            .forward_crossing = crossing(job.framework->activation(job), 1),
+            .backward_crossing = crossing(job.framework->gradient(job), -1)};
+}
+
+StepEstimate Screen::estimate() {
+    const Job& job = plan_.job;
+    PipelineTimes pipeline = this->pipeline();
     const std::uint32_t stages = job.layout.pipeline;
     std::vector<StageTimes> own(stages);
-    PipelineTimes pipeline{.chunks = job.pipeline_shape().chunks,
-                           .parts = {},
-                           .forward_crossing = crossing(job.framework->activation(job), 1),
-                           .backward_crossing = crossing(job.framework->gradient(job), -1)};
+    plan_.stages.assign(stages, {});
     for (std::uint32_t stage = 0; stage < stages; ++stage) {
         const std::uint32_t first = first_equal_[stage];
-        own[stage] = first == stage ? stage_times(plan_, stage, *call_costs_) : own[first];
+        if (first == stage) {
+            plan_.stages[stage] = *own_[stage];
+            plan_.stages[stage].optimizer = update_time(plan_, plan_.stages[stage]);
+            own[stage] = stage_times(plan_, stage, *call_costs_);
+        } else {
+            own[stage] = own[first];
+        }
         pipeline.parts.insert(pipeline.parts.end(), own[stage].chunks.begin(), own[stage].chunks.end());
         pipeline.joint.insert(pipeline.joint.end(), own[stage].joint.begin(), own[stage].joint.end());
     }

@@ -2,13 +2,16 @@
 // and how long a step takes in closed form (README.md beside this file has the formula).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "workloads/plan/plan.hpp"
+#include "workloads/plan/stage_memory.hpp"
 #include "workloads/schedule/schedule.hpp"
 #include "workloads/search/call_costs.hpp"
 #include "workloads/search/slot_order.hpp"
@@ -40,18 +43,31 @@ class Screen {
     Job& job() { return plan_.job; }
     std::vector<JobError> errors() const;  // check_job's
     MemoryVerdict memory();                // Plan::fits', of a job without errors
-    StepEstimate estimate();               // of the job whose memory was asked for last
+    // Of the job whose memory was asked for last: estimate()'s time is no less than bound(), which costs far less. It
+    // counts the work and the calls of layers, what crosses between stages, the pipeline's bubble and the optimizer.
+    Seconds bound();
+    StepEstimate estimate();
 
   private:
     using ShapeKey = std::tuple<const Schedule*, std::uint32_t, std::uint32_t, std::uint32_t, PassOrder>;
-    using CostKey = std::tuple<Shard, double, Recomputation>;
+    using CostKey = std::tuple<Shard, double, Recomputation, std::uint32_t, bool>;
+    // Split of the parameters, what stands apart and is copied; first layer, layers, predictions and ends of each part.
+    using StageKey = std::tuple<std::array<std::uint32_t, 5>, Recomputation, std::vector<std::array<std::uint32_t, 4>>>;
 
     ShapeKey shape_key() const;
+    CostKey cost_key() const;
     const std::vector<std::vector<Moment>>& moments();
     const PipelineClock& clock();
     const PartCosts& costs();
+    HeldByLayers& held() { return held_[{plan_.job.shard(), plan_.job.recompute}]; }
     // By stage the first that has equal chunks: these are worked out once.
-    std::vector<std::uint32_t> first_equal(const std::vector<std::uint32_t>& layers) const;
+    std::vector<std::uint32_t> first_equal(const std::vector<std::vector<Chunk>>& stages) const;
+    // With the activations of this job; its optimizer is that of another. Good until memory() is asked again.
+    Stage& stage(const std::vector<Chunk>& chunks);
+    // What one more layer adds to a pass of a model part, at the least, by Job::layer_place(); and of a whole part.
+    std::vector<PartTimes> layer_times();
+    PartTimes least(const Chunk& chunk, const std::vector<PartTimes>& layers) const;
+    PipelineTimes pipeline();  // what crosses alone
     void slow_down(PipelineTimes& pipeline, std::vector<StageTimes>& own) const;
     std::vector<double> crossing(const std::vector<Call>& calls, int step);
 
@@ -59,9 +75,14 @@ class Screen {
     const MachineInfo& machine_;
     std::shared_ptr<CallCosts> call_costs_;
     std::vector<std::uint32_t> first_equal_;
+    std::vector<Stage*> own_;                                       // by stage
     std::map<ShapeKey, std::vector<std::vector<Moment>>> moments_;  // by stage
     std::map<ShapeKey, PipelineClock> clocks_;
     std::map<CostKey, PartCosts> costs_;
+    std::map<StageKey, Stage> stages_;
+    std::map<std::pair<Shard, Recomputation>, HeldByLayers> held_;
+    Layout axes_;  // whose layers_ are
+    std::map<std::tuple<CostKey, Setting, std::uint32_t>, std::vector<PartTimes>> layers_;
 };
 
 }  // namespace weft

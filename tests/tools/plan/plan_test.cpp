@@ -97,6 +97,31 @@ TEST_F(PlanCommand, does_not_lose_the_best) {
     EXPECT_LT(all.at("screening").at("largest_error").get<double>(), 0.20);
 }
 
+// Whatever bounds rule out: the same layouts, in the same order, with the same front, as where all that fit are timed.
+TEST_F(PlanCommand, finds_what_timing_all_that_fit_finds) {
+    int ruled_out = 0, jobs = 0;
+    for (const std::string framework : {"megatron", "deepspeed", "fsdp"}) {
+        for (const std::string machine : {"dgx-a100", "frontier", "dgx-h100"}) {
+            for (const int batch : {8, 48, 64, 256}) {
+                Json job = small();
+                job.merge_patch({{"machine", machine}, {"nodes", 1}, {"framework", framework}});
+                job["model"] = {{"layers", 12}, {"hidden", 2048}, {"heads", 16}, {"vocabulary", 50257}};
+                job["batch"]["global"] = batch;
+                const std::string asked = write("job.json", job) + " --simulate 2";
+                Json found = search(asked);
+                const Json all = search(asked + " --out " + file("all.csv"));
+                ruled_out += found.at("candidates").at("ruled_out_by_bound").get<int>();
+                EXPECT_EQ(all.at("candidates").at("ruled_out_by_bound"), 0);
+                found["candidates"] = all.at("candidates");
+                EXPECT_EQ(found, all) << framework << " on " << machine << ", " << batch;
+                ++jobs;
+            }
+        }
+    }
+    EXPECT_EQ(jobs, 36);
+    EXPECT_GT(ruled_out, 100);
+}
+
 TEST_F(PlanCommand, writes_a_job_that_simulates_as_it_says) {
     const Json found =
         search(write("job.json", small()) + " --fix layout.context=1 --simulate 4 --write-job " + file("best.json"));

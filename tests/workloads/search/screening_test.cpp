@@ -31,8 +31,10 @@ RC_GTEST_PROP(screening_property, finds_the_memory_of_the_plan, ()) {
     const MemoryVerdict verdict = screen.memory();
     RC_ASSERT(verdict.peak == plan.stages[plan.fullest_stage()].memory.total());
     RC_ASSERT(verdict.fits == plan.fits());
+    const Seconds bound = screen.bound();
     const StepEstimate step = screen.estimate();
-    RC_ASSERT(step.time > Seconds{});
+    RC_ASSERT(bound > Seconds{});
+    RC_ASSERT(bound <= step.time);
     RC_ASSERT(step.compute > Seconds{});
 }
 
@@ -52,12 +54,15 @@ RC_GTEST_PROP(screening_property, does_not_depend_on_what_was_screened_before, (
     const Topology topology = topology_of(first);
     Screen screen(first, topology);
     screen.memory();
+    screen.bound();
     screen.estimate();
     screen.job() = second.job;
     const MemoryVerdict memory = screen.memory();
+    const Seconds bound = screen.bound();
     const StepEstimate after = screen.estimate();
     Screen fresh(second, topology);
     RC_ASSERT(memory.peak == fresh.memory().peak);
+    RC_ASSERT(bound == fresh.bound());
     RC_ASSERT(after.time == fresh.estimate().time);
 }
 
