@@ -8,7 +8,6 @@
 #include "tests/fuzz/input_file.hpp"
 #include "tests/fuzz/inputs.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/exports/export.hpp"
 
 namespace weft::test {
 namespace {
@@ -63,17 +62,8 @@ void read_tuner(const std::string& text) {
 void read_machine(const std::string& text) {
     const std::string path = file_of("machine.json", text);
     const StudySources& sources = sources_of_case();
-    const Machine& machine = sources.machine(path);
-    const MachineInfo& info = machine.info();
+    const MachineInfo& info = sources.machine(path).info();
     if (info.accelerators_per_node > 32 || info.nodes > 200'000) return;
-    for (const ExportFormat* format : exports::all()) {
-        if (format->machine == nullptr || info.nodes > 64) continue;
-        try {
-            format->machine(machine);
-        } catch (const ConfigError&) {
-            continue;
-        }
-    }
     go_on_with(read_study(Document::parse("job.json", job_on(path, info)), Purpose::simulation, sources));
 }
 

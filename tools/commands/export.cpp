@@ -1,4 +1,4 @@
-// `weft export JOB|MACHINE --format F`: what launches a job, describes a machine, or shows a simulated step, elsewhere.
+// `weft export JOB --format F`: what launches a job, or shows a simulated step, elsewhere.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -12,17 +12,11 @@
 #include "tools/command.hpp"
 #include "tools/options.hpp"
 #include "tools/refusals.hpp"
-#include "topologies/machine.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/recorded/simulated_ranks.hpp"
 
 namespace weft::commands {
 namespace {
-
-std::string exported(const ExportFormat& format, const po::variables_map& arguments) {
-    if (format.machine != nullptr) return format.machine(Machine::load(job_path(arguments)));
-    return format.job(job_study(arguments));
-}
 
 std::vector<RankId> asked_ranks(const po::variables_map& arguments, std::uint32_t count) {
     std::vector<std::uint32_t> numbers = numbers_option(arguments, "ranks", count);
@@ -62,7 +56,7 @@ Answer answer_export(const po::variables_map& arguments) {
     const ExportFormat& format = find_export(arguments["format"].as<std::string>());
     if (format.step != nullptr) return export_step(format, arguments), Answer{};
     if (arguments.count("ranks")) throw po::error("--ranks is of formats that show a simulated step");
-    std::string text = exported(format, arguments);
+    std::string text = format.job(job_study(arguments));
     if (!arguments.count("out")) return {std::move(text)};
     write_file_atomically(arguments["out"].as<std::string>(), text);
     return {};
@@ -72,7 +66,7 @@ Answer answer_export(const po::variables_map& arguments) {
 
 extern const Command export_{
     .name = "export",
-    .summary = "write what launches a job, describes a machine, or shows a simulated step, elsewhere",
+    .summary = "write what launches a job, or shows a simulated step, elsewhere",
     .group = CommandGroup::exchange,
     .answer = answer_export,
 };

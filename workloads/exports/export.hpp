@@ -1,6 +1,5 @@
-// Jobs, machines and simulated steps of weft as the files of other tools: to launch a layout, to give a topology to a
-// library, to look at a step or replay it. One constant in one file of workloads/exports per format, found by the build
-// (weft_registry).
+// Jobs and simulated steps of weft as the files of other tools: to launch a layout, to look at a step or replay it. One
+// constant in one file of workloads/exports per format, found by the build (weft_registry).
 #pragma once
 
 #include <cstdint>
@@ -22,10 +21,9 @@ using FileWriter = std::function<void(const std::string& name, std::string_view 
 struct ExportFormat {
     std::string_view name;   // "megatron"
     std::string_view title;  // "launch script of Megatron-LM"
-    // Of a job, of a machine, or of a simulated step; the others are nullptr. Throw ConfigError with everything that
-    // the format cannot say.
+    // Of a job or of a simulated step; the other is nullptr. Throw ConfigError with everything that the format cannot
+    // say.
     std::string (*job)(const Study& study) = nullptr;
-    std::string (*machine)(const Machine& machine) = nullptr;
     // The files that go into one folder, by their names.
     void (*step)(SimulatedRanks& step, std::span<const RankId> ranks, const FileWriter& write) = nullptr;
 };

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "topologies/machine.hpp"
-#include "workloads/exports/export.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft {
@@ -165,43 +164,6 @@ TEST(slurm_topology, many_lines_take_no_time) {
     for (int i = 0; i < 200000; ++i) lines += "SwitchName=s" + std::to_string(i) + "\n";
     EXPECT_NE(slurm_error(lines), "none");
     EXPECT_NE(slurm_error("SwitchName=a Nodes=" + std::string(200000, '[')), "none");
-}
-
-// What is exported and imported again has the same switches with the same nodes.
-TEST(slurm_topology, of_an_imported_machine_is_that_tree_again) {
-    const std::string deep = R"(SwitchName=top Switches=mid1,mid2
-SwitchName=mid1 Switches=l1,l2
-SwitchName=mid2 Switches=l3,l4
-SwitchName=l1 Nodes=a[1-4]
-SwitchName=l2 Nodes=a[5-8]
-SwitchName=l3 Nodes=b[1-2]
-SwitchName=l4 Nodes=b[3-6]
-)";
-    for (const std::string& text : {two_leaves, deep}) {
-        const Import first = imported(text);
-        const Machine machine = Machine::read(first.object.document("mine.json"));
-        const Import again = imported(find_export("slurm-topology").machine(machine));
-        for (const std::string_view name : {"hosts_named", "switches", "levels"})
-            EXPECT_EQ(fact(again, name), fact(first, name));
-        const json before = json::parse(first.object.json()), after = json::parse(again.object.json());
-        EXPECT_EQ(after["node_names"], before["node_names"]);
-        EXPECT_EQ(Machine::read(again.object.document("mine.json")).info().bisection, machine.info().bisection);
-    }
-}
-
-// Groups of a dragonfly, pods of a fat tree: leaves that are near share a switch.
-TEST(slurm_topology, of_shipped_machines_has_their_groups) {
-    for (const std::string_view name : {"dgx-h100", "perlmutter", "leonardo", "spectrum-x-h100"}) {
-        SCOPED_TRACE(name);
-        const Machine machine = Machine::load(name);
-        const Import import = imported(find_export("slurm-topology").machine(machine));
-        EXPECT_EQ(fact(import, "hosts_named"), std::to_string(machine.info().nodes));
-        EXPECT_GE(std::stoi(fact(import, "levels")), 2);
-    }
-    const std::string eos = find_export("slurm-topology").machine(Machine::load("dgx-h100"));
-    EXPECT_NE(eos.find("SwitchName=leaf0 Nodes=node[0-31]\n"), std::string::npos) << eos.substr(0, 500);
-    EXPECT_NE(eos.find("SwitchName=leaf17 Nodes=node[544-575]\n"), std::string::npos);
-    EXPECT_NE(eos.find("Switches=leaf[0-15]\n"), std::string::npos);
 }
 
 }  // namespace
