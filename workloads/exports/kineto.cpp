@@ -20,7 +20,7 @@
 #include "workloads/exports/export.hpp"
 #include "workloads/exports/kineto_names.hpp"
 #include "workloads/recorded/costs.hpp"
-#include "workloads/recorded/simulated_host.hpp"
+#include "workloads/recorded/simulated_kernels.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {

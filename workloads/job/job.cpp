@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "models/transformer/prediction.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
@@ -157,7 +158,7 @@ std::vector<std::uint32_t> Job::part_layers(std::string& why) const {
     return layers;
 }
 
-static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
+static void check_ranks(const Job& job, const MachineInfo& machine, const Refusals& refuse) {
     const Layout& layout = job.layout;
     const std::uint64_t ranks = layout.ranks_of_replica() * layout.data;
     const std::uint64_t per_node = machine.accelerators_per_node;
@@ -165,21 +166,20 @@ static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<
     const std::uint64_t most = machine.most_nodes;
     const std::string_view has = most > machine.nodes ? "grows to" : "has";
     if (ranks > most * per_node) {
-        errors.push_back({"layout", fmt::format("{}, but {} {} {} nodes of {} accelerators ({})", product(),
-                                                machine.name, has, most, per_node, most * per_node)});
+        refuse("layout", "{}, but {} {} {} nodes of {} accelerators ({})", product(), machine.name, has, most, per_node,
+               most * per_node);
         return;
     }
     if (job.nodes > most) {
-        errors.push_back({"nodes", fmt::format("{} {} {} nodes, not {}", machine.name, has, most, job.nodes)});
+        refuse("nodes", "{} {} {} nodes, not {}", machine.name, has, most, job.nodes);
         return;
     }
     if (ranks > job.nodes * per_node) {
-        errors.push_back({"layout", fmt::format("{} do not fit on {} nodes of {} accelerators ({})", product(),
-                                                job.nodes, per_node, job.nodes * per_node)});
+        refuse("layout", "{} do not fit on {} nodes of {} accelerators ({})", product(), job.nodes, per_node,
+               job.nodes * per_node);
     } else if (ranks + per_node <= job.nodes * per_node) {
-        errors.push_back({"layout", fmt::format("{} leave nodes empty: {} nodes have {} accelerators; give fewer nodes "
-                                                "or more data ranks",
-                                                product(), job.nodes, job.nodes * per_node)});
+        refuse("layout", "{} leave nodes empty: {} nodes have {} accelerators; give fewer nodes or more data ranks",
+               product(), job.nodes, job.nodes * per_node);
     }
 }
 
@@ -194,89 +194,84 @@ double expected_operations(const Job& job) {
 // many need 14 GB.
 static constexpr double most_operations = 3e7;
 
-static void check_size(const Job& job, std::vector<JobError>& errors) {
+static void check_size(const Job& job, const Refusals& refuse) {
     const double micro_batches = double(job.batch.global) / (double(job.batch.micro) * job.layout.data);
     const double operations = expected_operations(job);
     if (operations <= most_operations) return;
-    errors.push_back({"batch.global",
-                      fmt::format("{:.0f} micro-batches through {} layers on {} stages are about {:.2g} "
-                                  "operations; at most {:.2g} are simulated",
-                                  micro_batches, job.model.layers, job.layout.pipeline, operations, most_operations)});
+    refuse(
+        "batch.global",
+        "{:.0f} micro-batches through {} layers on {} stages are about {:.2g} operations; at most {:.2g} are simulated",
+        micro_batches, job.model.layers, job.layout.pipeline, operations, most_operations);
 }
 
-static void check_model(const Job& job, std::vector<JobError>& errors) {
+static void check_model(const Job& job, const Refusals& refuse) {
     const Transformer& model = job.model;
     if (model.mtp_layers > 0 && job.framework->name != "megatron") {
-        errors.push_back(
-            {"model.mtp_layers", fmt::format("{} has no modules that predict further tokens, Megatron-core "
-                                             "has; leave them out with model.mtp_layers=0",
-                                             job.framework->name)});
+        refuse(
+            "model.mtp_layers",
+            "{} has no modules that predict further tokens, Megatron-core has; leave them out with model.mtp_layers=0",
+            job.framework->name);
     }
     if (model.mtp_layers > 0 && model.hidden % job.layout.tensor != 0) {
-        errors.push_back({"model.mtp_layers", fmt::format("{} tensor ranks do not divide the {} outputs of the map of "
-                                                          "a prediction module",
-                                                          job.layout.tensor, model.hidden)});
+        refuse("model.mtp_layers", "{} tensor ranks do not divide the {} outputs of the map of a prediction module",
+               job.layout.tensor, model.hidden);
     }
     const Batch& batch = job.batch;
     if (batch.document > 0 && (batch.document > batch.sequence || batch.sequence % batch.document != 0)) {
-        errors.push_back({"batch.document", fmt::format("documents of {} tokens do not fill a sequence of {}",
-                                                        batch.document, batch.sequence)});
+        refuse("batch.document", "documents of {} tokens do not fill a sequence of {}", batch.document, batch.sequence);
     }
 }
 
 // What PyTorch's modules are known for, operator by operator (models/transformer/eager_pieces.cpp).
-static void check_eager(const Job& job, std::vector<JobError>& errors) {
+static void check_eager(const Job& job, const Refusals& refuse) {
     if (job.model.has_latent_attention())
-        errors.push_back({"modules", "latent attention is known with the framework's own modules only"});
+        refuse("modules", "latent attention is known with the framework's own modules only");
     if (is_narrow(job.precision))
-        errors.push_back({"modules", "products in 8 or 4 bits are known with the framework's own modules only"});
+        refuse("modules", "products in 8 or 4 bits are known with the framework's own modules only");
     if (job.element_wise != ElementWise::fused)
-        errors.push_back({"element_wise", "modules says which passes are apart; leave one of them out"});
+        refuse("element_wise", "modules says which passes are apart; leave one of them out");
 }
 
-static void check_host(const Job& job, std::vector<JobError>& errors) {
+static void check_host(const Job& job, const Refusals& refuse) {
     const Modules modules = job.framework->modules(job);
     if (job.modules != ModuleCode::framework && !is_plain(modules)) {
-        errors.push_back(
-            {"modules", fmt::format("{} has layers of its own; PyTorch's modules are known under fsdp and ddp",
-                                    job.framework->name)});
+        refuse("modules", "{} has layers of its own; PyTorch's modules are known under fsdp and ddp",
+               job.framework->name);
     } else if (job.modules != ModuleCode::framework) {
-        check_eager(job, errors);
+        check_eager(job, refuse);
     }
     if (job.compile == Setting::on && !is_plain(modules)) {
-        errors.push_back(
-            {"compile", fmt::format("torch.compile is known of plain modules (fsdp, ddp) only; those of {} "
-                                    "bring their kernels",
-                                    job.framework->name)});
+        refuse("compile", "torch.compile is known of plain modules (fsdp, ddp) only; those of {} bring their kernels",
+               job.framework->name);
     }
     const bool parts = job.cuda_graphs == CudaGraphs::router || job.cuda_graphs == CudaGraphs::around_experts;
     if (parts && job.model.experts.count == 0) {
-        errors.push_back({"cuda_graphs", fmt::format("{} has no experts to leave out; use layer", job.model.name)});
+        refuse("cuda_graphs", "{} has no experts to leave out; use layer", job.model.name);
     }
     const bool dropless = job.model.experts.count > 0 && job.experts.capacity_factor == 0.0;
     // Under HybridEP buffers have room for all that a rank may get (--moe-expert-rank-capacity-factor).
     if (job.cuda_graphs == CudaGraphs::full && dropless && job.experts.dispatcher != Dispatch::hybridep) {
-        errors.push_back({"cuda_graphs",
-                          "a graph of all layers needs shapes that are known before; without "
-                          "experts.capacity_factor experts compute as many tokens as come"});
+        refuse("cuda_graphs",
+               "a graph of all layers needs shapes that are known before; without experts.capacity_factor experts "
+               "compute as many tokens as come");
     }
 }
 
 std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
     std::vector<JobError> errors;
-    check_ranks(job, machine, errors);
-    check_size(job, errors);
+    const Refusals refuse(errors);
+    check_ranks(job, machine, refuse);
+    check_size(job, refuse);
     for (const Scheme* scheme : parallelism::all()) {
         if (scheme->check != nullptr) scheme->check(job, machine, errors);
     }
     if (job.model.positions == Positions::learned && job.batch.sequence > job.model.positions_length) {
-        errors.push_back(
-            {"batch.sequence", fmt::format("{} tokens are more than the {} learned positions of {}", job.batch.sequence,
-                                           job.model.positions_length, job.model.name)});
+        refuse("batch.sequence", "{} tokens are more than the {} learned positions of {}", job.batch.sequence,
+               job.model.positions_length, job.model.name);
     }
-    check_model(job, errors);
+    check_model(job, refuse);
     check_documents(job, errors);
-    check_host(job, errors);
+    check_host(job, refuse);
     check_recompute(job, errors);
     check_optimizer(job, machine, errors);
     job.framework->check(job, errors);

@@ -12,10 +12,10 @@
 #include "models/device/device.hpp"
 #include "models/memory/memory.hpp"
 #include "models/transformer/transformer.hpp"
+#include "sim/program/compute_times.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/job/documents.hpp"
-#include "workloads/job/faults.hpp"
 #include "workloads/job/optimizer.hpp"
 #include "workloads/job/settings.hpp"
 #include "workloads/layout/layout.hpp"
@@ -24,6 +24,32 @@
 namespace weft {
 
 class StudySources;
+
+// What is not as it should be with accelerators of the job. (Links are the fabric's matter: topologies/fabric.hpp.)
+// Some that follow one another, on which computation takes `factor` times as long as the device file says.
+struct SlowRanks {
+    RankId first{};
+    std::uint32_t count = 1;
+    double factor = 1.0;  // at least 1
+    bool operator==(const SlowRanks&) const = default;
+};
+
+struct Faults {
+    std::vector<SlowRanks> slow;
+    Jitter jitter;
+    double spread = 1.0;  // of what the device file says of chips that differ: 1 all, 0 nothing
+    bool operator==(const Faults&) const = default;
+};
+
+// By how much every computation of a rank is longer: the product of all that is slow there.
+inline double slowness(const Faults& faults, RankId rank) {
+    double product = 1.0;
+    for (const SlowRanks& slow : faults.slow) {
+        if (rank >= slow.first && index(rank) - index(slow.first) < slow.count) product *= slow.factor;
+    }
+    return product;
+}
+inline bool has_jitter(const Faults& faults) { return faults.jitter.spread > 0.0; }
 
 struct Batch {
     std::uint32_t sequence = 2048;  // tokens

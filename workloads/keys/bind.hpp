@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -61,7 +62,7 @@ struct PlainMember<std::optional<Value>> : PlainMember<Value> {  // empty: it de
     static double number(const std::optional<Value>& member) { return static_cast<double>(member.value_or(Value{})); }
 };
 
-// Binds keys of an object of the job in the order in which they are read. `Of` finds the object.
+// Binds keys of an object of the job in the order in which they are read. `of`: the member that the object is.
 template <class Of>
 class Section {
   public:
@@ -74,11 +75,12 @@ class Section {
         if (!std::is_same_v<typename Plain::Type, Member>) key.absent = Absent::depends;
         const std::vector<double> numbers = meant_numbers<typename Plain::Type>(key);
         key.get = [=, of = of_](const Job& job) {
-            const double number = Plain::number(of(job).*member);
+            const double number = Plain::number(std::invoke(of, job).*member);
             return numbers.empty() ? number : double(std::ranges::find(numbers, number) - numbers.begin());
         };
         key.set = [=, of = of_](Job& job, double value) {
-            of(job).*member = Plain::member(numbers.empty() ? value : numbers.at(static_cast<std::size_t>(value)));
+            std::invoke(of, job).*member =
+                Plain::member(numbers.empty() ? value : numbers.at(static_cast<std::size_t>(value)));
         };
         return key;
     }

@@ -1,6 +1,8 @@
 // Which member of a job each key is, in the order in which they are read.
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "workloads/job/documents.hpp"
 #include "workloads/keys/bind.hpp"
 
@@ -59,8 +61,7 @@ std::string optimizer_json(const Job& job) {
 }
 
 void bind_step(KeyRows& rows) {
-    Section own(
-        rows, "", [](auto& job) -> auto& { return job; });
+    Section own(rows, "", std::identity());
     bind_registered(own("framework", {}), &Job::framework, framework::all(), framework_names(),
                     find_framework("deepspeed"));
     bind_registered(own("schedule", {}), &Job::schedule, schedule::all(), schedule_keys(),
@@ -93,8 +94,7 @@ void bind_step(KeyRows& rows) {
 }
 
 void bind_batch(KeyRows& rows) {
-    Section own(
-        rows, "batch", [](auto& job) -> auto& { return job.batch; });
+    Section own(rows, "batch", &Job::batch);
     own("sequence", &Batch::sequence);
     own("micro", &Batch::micro);
     own("global", &Batch::global);
@@ -106,8 +106,7 @@ void bind_batch(KeyRows& rows) {
 }
 
 void bind_optimizer(KeyRows& rows) {
-    Section own(
-        rows, "optimizer", [](auto& job) -> auto& { return job.optimizer; });
+    Section own(rows, "optimizer", &Job::optimizer);
     own("rule", &OptimizerSettings::rule);
     own("master", &OptimizerSettings::master);
     own("momentum", &OptimizerSettings::momentum);
@@ -117,25 +116,27 @@ void bind_optimizer(KeyRows& rows) {
 }
 
 // A framework's version (framework_versions.hpp), as text or, where that is the same, as a number.
-template <class Versions, class Of>
-void bind_version(JobKey& key, const Versions& versions, Of of) {
+template <class Versions, class Settings>
+void bind_version(JobKey& key, const Versions& versions, Settings Job::*own) {
     key.kind = KeyKind::word;
     for (const auto& each : versions) key.words.emplace_back(each.name);
-    key.get = [&versions, of](const Job& job) {
-        return double(std::ranges::find(versions, of(job).version) - versions.begin());
+    key.get = [&versions, own](const Job& job) {
+        return double(std::ranges::find(versions, (job.*own).version) - versions.begin());
     };
-    key.set = [&versions, of](Job& job, double place) { of(job).version = versions[static_cast<std::size_t>(place)]; };
-    key.read = [&versions, of](Field& object, std::string_view name, Job& job) {
+    key.set = [&versions, own](Job& job, double place) {
+        (job.*own).version = versions[static_cast<std::size_t>(place)];
+    };
+    key.read = [&versions, own](Field& object, std::string_view name, Job& job) {
         const std::vector<std::string>& words = key_of(object.path() + "." + std::string(name)).words;
         std::string given;
         if (!object.is_number(name)) {
-            given = object.choice(name, words, of(job).version.name);
+            given = object.choice(name, words, (job.*own).version.name);
         } else {
             given = fmt::format("{:g}", object.number(name));
             if (std::ranges::find(words, given) == words.end())
                 object.error(name, fmt::format("expected one of {}, got {}", fmt::join(words, ", "), given));
         }
-        of(job).version = version_of(versions, given);
+        (job.*own).version = version_of(versions, given);
     };
 }
 
@@ -163,9 +164,8 @@ void read_reshard(Field& field, std::string_view name, Job& job) {
 
 void bind_deepspeed(KeyRows& rows) {
     using Own = DeepSpeedSettings;
-    const auto settings = [](auto& job) -> auto& { return job.deepspeed; };
-    Section own(rows, "deepspeed", settings);
-    bind_version(own("version", {}), deepspeed_versions, settings);
+    Section own(rows, "deepspeed", &Job::deepspeed);
+    bind_version(own("version", {}), deepspeed_versions, &Job::deepspeed);
     own("offload_parameters", &Own::parameters);
     own("reduce_scatter", &Own::reduce_scatter);
     own("multi_rank_allreduce", &Own::multi_rank_allreduce);
@@ -188,10 +188,9 @@ void bind_deepspeed(KeyRows& rows) {
 
 void bind_megatron(KeyRows& rows) {
     using Own = MegatronSettings;
-    const auto settings = [](auto& job) -> auto& { return job.megatron; };
-    Section own(rows, "megatron", settings);
+    Section own(rows, "megatron", &Job::megatron);
     JobKey& version = own("version", {});
-    bind_version(version, megatron_versions, settings);
+    bind_version(version, megatron_versions, &Job::megatron);
     // A release sets the defaults of what changed with it.
     version.read = [read = version.read](Field& field, std::string_view name, Job& job) {
         const Setting names_version = field.has(name) ? Setting::on : Setting::off;
@@ -222,8 +221,7 @@ void bind_megatron(KeyRows& rows) {
 
 void bind_torch(KeyRows& rows) {
     using Own = FsdpSettings;
-    Section own(
-        rows, "fsdp", [](auto& job) -> auto& { return job.fsdp; });
+    Section own(rows, "fsdp", &Job::fsdp);
     own("version", &Own::version);
     own("strategy", &Own::strategy);
     own("shard_ranks", &Own::shard_ranks);
@@ -235,8 +233,7 @@ void bind_torch(KeyRows& rows) {
     own("accumulate_locally",
         [](Field& field, std::string_view name, Job& job) { read_accumulation(field, name, job.fsdp.accumulate); });
     own("reshard_after_forward", read_reshard);
-    Section ddp(
-        rows, "ddp", [](auto& job) -> auto& { return job.ddp; });
+    Section ddp(rows, "ddp", &Job::ddp);
     ddp("first_bucket_mib", &DdpSettings::first_bucket_mib);
     ddp("bucket_mib", &DdpSettings::bucket_mib);
 }

@@ -74,8 +74,7 @@ void read_imbalance(Field& field, std::string_view name, Job& job) {
 
 void bind_experts(KeyRows& rows) {
     using Own = ExpertSettings;
-    Section own(
-        rows, "experts", [](auto& job) -> auto& { return job.experts; });
+    Section own(rows, "experts", &Job::experts);
     own("dispatcher", &Own::dispatcher);
     own("fp8_dispatch", &Own::eighth_dispatch);
     own("fused_indices", &Own::fused_indices);

@@ -102,8 +102,7 @@ void limit(JobKey& key) {
 }  // namespace
 
 void bind_layout(KeyRows& rows) {
-    Section own(
-        rows, "layout", [](auto& job) -> auto& { return job.layout; });
+    Section own(rows, "layout", &Job::layout);
     const std::vector<KeyRange> ranges = rows.row("layout.tensor").ranges;
     for (const Scheme* const scheme : parallelism::all()) {
         JobKey& key = own(std::string(scheme->axis), {});

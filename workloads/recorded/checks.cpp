@@ -37,10 +37,7 @@ class Matcher {
 
   private:
     const RecordedRank& rank(std::size_t number) const { return program_.ranks[number]; }
-    const RecordedNode& node(std::uint32_t number) const {
-        const std::uint32_t of = found_.rank_of(number);
-        return rank(of).nodes[number - found_.first_node[of]];
-    }
+    const RecordedNode& node(std::uint32_t number) const { return found_.node(program_, number); }
     void mistake(std::uint32_t at, std::string message) {
         mistakes_.add(rank(found_.rank_of(at)), node(at), std::move(message));
     }

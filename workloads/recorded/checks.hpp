@@ -27,6 +27,10 @@ struct Meetings {
         return std::span(parties).subspan(meeting.first, meeting.parties);
     }
     std::uint32_t rank_of(std::uint32_t node) const;
+    const RecordedNode& node(const RecordedProgram& program, std::uint32_t number) const {
+        const std::uint32_t rank = rank_of(number);
+        return program.ranks[rank].nodes[number - first_node[rank]];
+    }
 };
 
 // Throws a ConfigError with all that is wrong: ranks without a file, nodes that wait for one another in a circle,

@@ -27,11 +27,12 @@ class MeetingCosts {
     RecordedCosts run() && {
         found_.call_of.reserve(meetings_.meetings.size());
         for (const Meeting& meeting : meetings_.meetings) {
-            const std::uint32_t first = meetings_.of(meeting).front(), rank = meetings_.rank_of(first);
-            const RecordedNode& node = program_.ranks[rank].nodes[first - meetings_.first_node[rank]];
-            const bool is_message = node.kind == RecordedKind::send;
-            found_.call_of.push_back(call(is_message ? key_of_pair(rank, node.partner) : key_of_group(node.partner),
-                                          is_message ? Collective::point_to_point : node.op, node.bytes));
+            const std::uint32_t first = meetings_.of(meeting).front();
+            const RecordedNode& node = meetings_.node(program_, first);
+            found_.call_of.push_back(
+                node.kind == RecordedKind::send
+                    ? call(key_of_pair(meetings_.rank_of(first), node.partner), Collective::point_to_point, node.bytes)
+                    : call(key_of_group(node.partner), node.op, node.bytes));
         }
         merge_equal_links(topology_, found_.patterns);
         return std::move(found_);

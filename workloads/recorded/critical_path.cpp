@@ -21,8 +21,7 @@ std::vector<RecordedPiece> critical_path(const RecordedProgram& program, const M
     if (last == run.end.end()) return pieces;
     auto at = static_cast<std::uint32_t>(last - run.end.begin());
     for (Instant end = run.over; at != NodeCause::nobody;) {
-        const std::uint32_t rank = meetings.rank_of(at);
-        const RecordedKind kind = program.ranks[rank].nodes[at - meetings.first_node[rank]].kind;
+        const RecordedKind kind = meetings.node(program, at).kind;
         if (kind == RecordedKind::collective && run.begin[at] < end)
             at = last_to_come(meetings, run, meetings.of_node[at]);
         // A receive that waited is its message's; until it arrived, the send's.

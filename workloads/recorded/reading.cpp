@@ -4,14 +4,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include "sim/base/texts.hpp"
 #include "sim/io/document.hpp"
 #include "sim/io/files.hpp"
-#include "workloads/formats/chakra/chakra.hpp"
-#include "workloads/formats/goal/goal.hpp"
-#include "workloads/formats/kineto/profiled_rank.hpp"
 #include "workloads/formats/text.hpp"
 
 namespace weft {

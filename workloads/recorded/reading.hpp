@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,6 +84,13 @@ struct RecordedReading {
     void add(RecordedRank& rank, const RecordedNode& node, const ByteSource& source);  // refuses more than the limit
     static void set_dependencies(RecordedRank& rank, std::span<const ReadDependency> dependencies);
 };
+
+// The readers of formats. What a mistake spoils alone is told with the others; a file that cannot be gone on with
+// throws a ConfigError at once.
+void read_goal(ByteSource& source, RecordedReading& reading);
+void read_chakra(ByteSource& source, std::uint32_t rank, RecordedReading& reading);
+// `named`: the rank by the file's name, where the trace has none.
+void read_profiled_rank(ByteSource& source, std::optional<std::uint32_t> named, RecordedReading& reading);
 
 // Reads traces of one step, each whole: GOAL, one file; Chakra, a file per rank, and perhaps a JSON file of groups
 // ({"1": [0, 1], ...}). Throws ConfigError with all that is wrong.

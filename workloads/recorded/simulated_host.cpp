@@ -1,4 +1,4 @@
-#include "workloads/recorded/simulated_host.hpp"
+#include "workloads/recorded/simulated_kernels.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -40,11 +40,6 @@ class Summary {
     }
 
   private:
-    const RecordedNode& node(std::uint32_t at) const {
-        const std::uint32_t rank = meetings_.rank_of(at);
-        return program_.ranks[rank].nodes[at - meetings_.first_node[rank]];
-    }
-
     void add_recorded() {
         Seconds longest;
         const double ranks = static_cast<double>(program_.ranks.size());
@@ -113,7 +108,7 @@ class Summary {
     void add_path() {
         std::map<std::string, PathShare, std::less<>> shares;
         for (const RecordedPiece& piece : critical_path(program_, meetings_, run_)) {
-            const RecordedNode& what = node(piece.node);
+            const RecordedNode& what = meetings_.node(program_, piece.node);
             const std::string_view called = what.kind == RecordedKind::collective ? name(what.op)
                                             : what.kind == RecordedKind::compute  ? program_.names[what.name]
                                                                                   : std::string_view("message");

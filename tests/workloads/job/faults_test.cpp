@@ -1,5 +1,5 @@
 // The faults section of a job: what it means, mistakes at their place, and jitter as its formula says.
-#include "workloads/job/faults.hpp"
+#include "workloads/job/job.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

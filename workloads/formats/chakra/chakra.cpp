@@ -1,5 +1,6 @@
-#include "workloads/formats/chakra/chakra.hpp"
-
+// Chakra execution traces: a file per rank. Source: schema/protobuf/et_def.proto of mlcommons/chakra (fields and
+// types), and what ASTRA-sim's feeder takes for granted where the schema is silent. Times in the files are
+// microseconds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "workloads/formats/chakra/node.hpp"
 #include "workloads/formats/chakra/wire.hpp"
 #include "workloads/formats/text.hpp"
+#include "workloads/recorded/reading.hpp"
 
 namespace weft {
 namespace {

@@ -1,5 +1,7 @@
-#include "workloads/formats/kineto/profiled_rank.hpp"
-
+// A trace of PyTorch's profiler as one rank of a recorded program. Kernels of a stream follow one another, each no
+// sooner than its launch by the host, whose own time lies between its launches, and what it synchronised with; a call
+// follows what was computed before it, a computation the calls that it waited for: which streams wait for which events
+// the profiler does not say, so it is told from the times. Of several steps the one in the middle.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "topologies/library_reader.hpp"
+#include "workloads/recorded/reading.hpp"
 #include "workloads/recorded/recorded_step.hpp"
 
 namespace weft {

@@ -1,6 +1,4 @@
 // What Chakra's files say, where their writers differ, and what is wrong with them.
-#include "workloads/formats/chakra/chakra.hpp"
-
 #include <gtest/gtest.h>
 
 #include "tests/refusal.hpp"

@@ -1,6 +1,4 @@
 // What GOAL schedules say, and what is wrong with them.
-#include "workloads/formats/goal/goal.hpp"
-
 #include <gtest/gtest.h>
 
 #include "tests/refusal.hpp"
