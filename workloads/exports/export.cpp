@@ -4,14 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
 
 #include "workloads/exports/export.hpp"
+#include "workloads/formats/format.hpp"
 #include "workloads/keys/key.hpp"
 
 namespace weft {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 class Comments {
   public:
@@ -29,49 +33,46 @@ class Comments {
     std::string text_;
 };
 
-std::string slow_gpus(const Job& job) {
-    std::string list;
-    for (const SlowRanks& slow : job.faults.slow) {
+Json slow_gpus(const Faults& faults) {
+    Json list;
+    for (const SlowRanks& slow : faults.slow) {
         const bool rank = slow.count == 1;
-        list += fmt::format(R"({}{{"{}": {}, "factor": {}}})", list.empty() ? "" : ", ", rank ? "rank" : "node",
-                            index(slow.first) / (rank ? 1 : slow.count), slow.factor);
+        list.push_back({{rank ? "rank" : "node", index(slow.first) / slow.count}, {"factor", slow.factor}});
     }
-    return "[" + list + "]";
+    return list;
 }
 
-std::string slow_links(const Job& job) {
-    std::string list;
-    for (const LinkFault& fault : job.fabric.link_faults) {
-        std::string where;
+Json slow_links(const Fabric& fabric) {
+    Json list;
+    for (const LinkFault& fault : fabric.link_faults) {
+        Json& entry = list.emplace_back();
         if (const auto* cable = std::get_if<NicCable>(&fault.where)) {
-            where = fmt::format(R"("node": {}, "nic": {})", cable->node, cable->nic);
+            entry = {{"node", cable->node}, {"nic", cable->nic}};
         } else {
             const auto& route = std::get<RouteCables>(fault.where);
-            where = fmt::format(R"("from": {}, "to": {})", index(route.from), index(route.to));
-            if (!route.link_class.empty()) where += fmt::format(R"(, "class": "{}")", route.link_class);
+            entry = {{"from", index(route.from)}, {"to", index(route.to)}};
+            if (!route.link_class.empty()) entry["class"] = route.link_class;
         }
-        list += fmt::format(R"({}{{{}, "bandwidth": {}}})", list.empty() ? "" : ", ", where, fault.share);
+        entry["bandwidth"] = fault.share;
     }
-    return "[" + list + "]";
+    return list;
 }
 
 void add_faults(Comments& comments, const Job& job) {
     const Faults& faults = job.faults;
-    if (!faults.slow.empty()) comments.add("faults.slow_gpus", slow_gpus(job));
+    if (!faults.slow.empty()) comments.add("faults.slow_gpus", slow_gpus(faults).dump());
     if (faults.spread != (faults.slow.empty() ? 1.0 : 0.0))
         comments.add("faults.spread", fmt::to_string(faults.spread));
-    if (!job.fabric.link_faults.empty()) comments.add("faults.links", slow_links(job));
+    if (!job.fabric.link_faults.empty()) comments.add("faults.links", slow_links(job.fabric).dump());
     if (!has_jitter(faults)) return;
-    comments.add("faults.jitter",
-                 fmt::format(R"({{"spread": {}, "seed": {}}})", faults.jitter.spread, faults.jitter.seed));
+    comments.add("faults.jitter", Json{{"spread", faults.jitter.spread}, {"seed", faults.jitter.seed}}.dump());
 }
 
 void add_fabric(Comments& comments, const Fabric& fabric) {
     if (fabric.routing) comments.add("fabric.routing", to_text(*fabric.routing));
-    std::string background;
-    for (const auto& [link_class, share] : fabric.background)
-        background += fmt::format(R"({}"{}": {})", background.empty() ? "" : ", ", link_class, share);
-    if (!background.empty()) comments.add("fabric.background", "{" + background + "}");
+    Json background;
+    for (const auto& [link_class, share] : fabric.background) background[link_class] = share;
+    if (!background.empty()) comments.add("fabric.background", background.dump());
 }
 
 void add_run(Comments& comments, const Job& job) {
@@ -104,29 +105,13 @@ void add_imbalance(Comments& comments, const Job& job) {
 
 }  // namespace
 
-const ExportFormat& find_export(std::string_view name) {
-    std::vector<std::string> names;
-    std::string known;
-    for (const ExportFormat* const format : exports::all()) {
-        if (format->name == name) return *format;
-        names.emplace_back(format->name);
-        known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", format->name, format->title);
-    }
-    throw ConfigError({Diagnostic{
-        .file = {},
-        .key = {},
-        .message = fmt::format("unknown format \"{}\"{}; expected one of {}", name, suggestion(name, names), known)}});
-}
+const ExportFormat& find_export(std::string_view name) { return find_named(exports::all(), name); }
 
 void check_exported_nodes(std::uint64_t nodes) {
     if (nodes <= most_exported_nodes) return;
-    throw ConfigError(
-        {Diagnostic{.file = {},
-                    .key = {},
-                    .message = fmt::format("more than {} nodes to write: choose some of the ranks, as "
-                                           "with --ranks 0-7 (but for GOAL), or simulate fewer micro-batches, as with "
-                                           "--set batch.global=...",
-                                           most_exported_nodes)}});
+    refuse_file({}, fmt::format("more than {} nodes to write: choose some of the ranks, as with --ranks 0-7 (but for "
+                                "GOAL), or simulate fewer micro-batches, as with --set batch.global=...",
+                                most_exported_nodes));
 }
 
 void Unsayable::unless(bool sayable, std::string_view key, std::string message) {

@@ -20,24 +20,6 @@
 namespace weft {
 namespace {
 
-std::string known_formats() {
-    std::string text;
-    for (const Format* const format : formats::all()) {
-        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", format->name, format->title);
-    }
-    return text;
-}
-
-const Format& named_format(std::string_view name) {
-    std::vector<std::string> names;
-    for (const Format* const format : formats::all()) {
-        if (format->name == name) return *format;
-        names.emplace_back(format->name);
-    }
-    refuse_file(
-        {}, fmt::format("unknown format \"{}\"{}; expected one of {}", name, suggestion(name, names), known_formats()));
-}
-
 // Of JSON's object "weft". Bad JSON is its reader's to refuse.
 void add_own_members(const SourceFile& file, std::vector<std::string>& assignments) {
     if (!is_json_object(file.text) || !contains(file.text, "\"weft\"")) return;
@@ -228,12 +210,12 @@ const Format* find_format(const SourceFile& file) {
 }
 
 const Format& format_of(std::span<const SourceFile> files, std::string_view from) {
-    if (!from.empty()) return named_format(from);
+    if (!from.empty()) return find_named(formats::all(), from);
     const Format* format = nullptr;
     for (const SourceFile& file : files) {
         const Format* const found = find_format(file);
         if (found == nullptr)
-            refuse_file(file.path, "is of no known format; --from NAME says which: " + known_formats());
+            refuse_file(file.path, "is of no known format; --from NAME says which: " + titles(formats::all()));
         if (format != nullptr && found != format) {
             refuse_file(file.path, fmt::format("is a {}, the files before are of another format ({})", found->title,
                                                format->title));

@@ -121,6 +121,24 @@ namespace formats {
 std::span<const Format* const> all();  // sorted by name
 }
 
+// "deepspeed (DeepSpeed configuration), goal (GOAL schedule)"
+std::string titles(const auto& all) {
+    std::string text;
+    for (const auto* const each : all)
+        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", each->name, each->title);
+    return text;
+}
+// The format of a name. Throws ConfigError with the names of all.
+const auto& find_named(const auto& all, std::string_view name) {
+    std::vector<std::string> names;
+    for (const auto* const each : all) {
+        if (each->name == name) return *each;
+        names.emplace_back(each->name);
+    }
+    refuse_file({},
+                fmt::format("unknown format \"{}\"{}; expected one of {}", name, suggestion(name, names), titles(all)));
+}
+
 std::vector<SourceFile> read_sources(std::span<const std::string> paths);  // throws ConfigError
 // The format of a file; nullptr: of none that weft knows.
 const Format* find_format(const SourceFile& file);

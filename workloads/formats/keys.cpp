@@ -66,6 +66,12 @@ void ForeignKeys::warn(std::string_view key, std::string what) {
     if (has(key)) import.warn(origin(key), std::move(what));
 }
 
+void ForeignKeys::tell(const KnownKeys& messages, FormatNote::Severity severity) {
+    for (const auto& [key, message] : messages.in_order) {
+        if (!says_nothing(keys, key)) import.notes.push_back({severity, origin(key), message});
+    }
+}
+
 void ForeignKeys::pass_over(const KnownKeys& known) {
     for (const auto& [key, what] : known.in_order) {
         if (has(key)) import.without_effect.push_back(origin(key));
@@ -79,8 +85,24 @@ void ForeignKeys::pass_over_unread(const KnownKeys& known) {
     }
 }
 
+bool says_nothing(Field object, std::string_view key) {
+    if (!object.has(key)) return true;
+    constexpr std::string_view nothing[] = {"false", "False", "0", "0.0", "", "none", "None", "null", "[]", "{}"};
+    std::string json = object.member(key).as_json();
+    std::erase(json, '"');
+    return std::ranges::find(nothing, json) != std::end(nothing);
+}
+
 void note_rest(Import& import, const Field& from) {
     for (const std::string& key : from.unasked()) import.note(from.origin(key), "not known to weft, and left out");
+}
+
+void copy_member(Field& from, std::string_view key, Draft& to, const std::string& name, const Origin* place) {
+    const Origin origin = place == nullptr ? from.origin(key) : *place;
+    if (!from.is_object(key)) return to.set_json(name, from.member(key).as_json(), origin);
+    Field inner = from.object(key);
+    Draft& object = to.object(name, origin);
+    for (const std::string& each : inner.keys()) copy_member(inner, each, object, each, place);
 }
 
 Document format_table(std::string_view name) { return open_shipped(embedded::format_tables(), "table", name).document; }

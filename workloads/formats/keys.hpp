@@ -24,6 +24,9 @@ struct KnownKeys {
 
 const KnownKeys& known_keys(std::string_view program, std::string_view section);
 
+// Whether a key is left out, or switched off: null, false, 0, "", "none", [] and {}.
+bool says_nothing(Field object, std::string_view key);
+
 // Every key that nobody asked for is noted: it may change what a step does.
 void note_rest(Import& import, const Field& from);
 
@@ -48,6 +51,10 @@ struct ForeignKeys {
     void refuse(std::string_view key, std::string why);
     // It is read, and changes something that is not simulated.
     void warn(std::string_view key, std::string what);
+    // Each key that is there and says something: refused or warned of with what the table says of it.
+    void refuse(const KnownKeys& why) { tell(why, FormatNote::Severity::error); }
+    void warn(const KnownKeys& what) { tell(what, FormatNote::Severity::warning); }
+    void tell(const KnownKeys& messages, FormatNote::Severity severity);
     // Those of the keys that are there change neither time nor memory.
     void pass_over(const KnownKeys& known);
     void pass_over_unread(const KnownKeys& known);  // those that nothing has asked for so far
@@ -56,6 +63,9 @@ struct ForeignKeys {
 
 // "layer_pattern" of a model: its layers by name, as the shortest run that they repeat, cut where they end.
 void set_pattern(const std::vector<std::string>& names, const Origin& origin, Draft& model);
+
+// Copies a member of an object, and of objects in it: with where each value stands, or all from one place.
+void copy_member(Field& from, std::string_view key, Draft& to, const std::string& name, const Origin* place = nullptr);
 
 // A table of one of these rooms: workloads/formats/*/<name>.json.
 Document format_table(std::string_view name);

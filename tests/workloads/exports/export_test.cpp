@@ -226,11 +226,10 @@ TEST_P(own_key, is_a_comment_that_is_read_again) {
 }
 INSTANTIATE_TEST_SUITE_P(exports, own_key,
                          ::testing::Values("nodes=2", "sustained_clock=0.9", "step=first", "blocking_launches=true",
-                                           "batch.document=512", R"(faults.slow_gpus=[{"rank": 3, "factor": 1.5}])",
-                                           R"(faults.slow_gpus=[{"node": 1, "factor": 1.25}])",
-                                           R"(faults.links=[{"node": 1, "nic": 2, "bandwidth": 0.5}])",
-                                           R"(faults.jitter={"spread": 0.02, "seed": 7})",
-                                           "megatron.version=core-0.13"));
+                                           "batch.document=512", R"(faults.slow_gpus=[{"rank":3,"factor":1.5}])",
+                                           R"(faults.slow_gpus=[{"node":1,"factor":1.25}])",
+                                           R"(faults.links=[{"node":1,"nic":2,"bandwidth":0.5}])",
+                                           R"(faults.jitter={"spread":0.02,"seed":7})", "megatron.version=core-0.13"));
 
 TEST(exports, a_machine_of_ones_own_is_to_be_given_again) {
     Overrides own{"machine.nodes=64"};

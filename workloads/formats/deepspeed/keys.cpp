@@ -197,13 +197,9 @@ void read_deepspeed_rest(ForeignKeys& in) {
     }
     if (says(in.keys, "communication_data_type"))
         in.warn("communication_data_type", "gradients travel as the framework keeps them");
-    if (in.on("fp32_allreduce")) in.warn("fp32_allreduce", "gradients travel as the framework keeps them, not in fp32");
     if (in.keys.is_object("data_types") && in.keys.object("data_types").has("grad_accum_dtype"))
         in.warn("data_types", "gradients are added up as the framework does by itself");
-    for (const std::string_view key : {"compression_training", "data_efficiency", "elasticity", "curriculum_learning",
-                                       "sparse_attention", "hybrid_engine"}) {
-        in.warn(key, "is not taken over");
-    }
+    in.warn(known_keys("deepspeed", "warned"));
     in.pass_over(known_keys("deepspeed", "any"));
 }
 

@@ -14,16 +14,16 @@ namespace {
 
 using nlohmann::json;
 
-void add_link_class(Draft& links, const std::string& name, double gbit, const LikeNode& like, const Origin& origin) {
-    const std::string as =
-        fmt::format("as {} of {}", like.port.name, std::filesystem::path(like.extends).stem().string());
+void add_link_class(Draft& links, const std::string& name, double gbit, const LikeMachine& like, const Origin& origin) {
+    const std::string as = fmt::format("as {} of {}", like.port, std::filesystem::path(like.name).stem().string());
+    const LikeLink& port = *like.find(like.port);
     Draft& link_class = links.object(name);
     Draft& bandwidth = link_class.object("bandwidth");
     bandwidth.set("nominal", fmt::format("{} Gbit/s", gbit), origin);
-    bandwidth.set("efficiency", like.port.bandwidth / like.port.nominal, unwritten(as));
+    bandwidth.set("efficiency", port.efficiency, unwritten(as));
     bandwidth.set("source", "efficiency: " + as, {});
     Draft& latency = link_class.object("latency");
-    latency.set("value", fmt::format("{} ns", like.port.latency.value * 1e9), unwritten(as));
+    latency.set("value", port.latency, unwritten(as));
     latency.set("source", as, {});
 }
 
@@ -82,8 +82,8 @@ bool is_cabled(std::string name) {
 
 }  // namespace
 
-std::optional<LikeNode> like_node(Import& import, const FormatOptions& options) {
-    const Origin user{.file = {}, .line = 0, .key = "--like"};
+std::optional<LikeMachine> like_node(Import& import, const FormatOptions& options) {
+    const Origin user = unwritten("--like");
     if (options.like.empty()) {
         import.error(
             user,
@@ -96,34 +96,21 @@ std::optional<LikeNode> like_node(Import& import, const FormatOptions& options) 
             user, "the network of this machine is cabled by a list of its own; give the machine that its nodes are of");
         return std::nullopt;
     }
-    const Machine machine = Machine::load(options.like);
-    const Topology one = machine.topology(1);
-    LikeNode like{.extends = is_path(options.like) ? std::filesystem::absolute(options.like).string() : options.like,
-                  .attached = std::vector<std::uint32_t>(machine.info().nics_per_node),
-                  .port = one.link(one.wiring->port(0)),
-                  .routing = machine.info().routing};
-    for (std::uint32_t nic = 0; nic < like.nics(); ++nic) {
-        for (LinkId link{}; index(link) < one.node_links; link = next(link)) {
-            if (one.tail(link) == one.tail(one.wiring->port(nic)) &&
-                one.node_kind(one.head(link)) == NodeKind::accelerator)
-                like.attached[nic] = static_cast<std::uint32_t>(one.head(link));
-        }
-    }
-    return like;
+    return read_like_machine(options.like);
 }
 
-void write_cabled_machine(Import& import, const CabledFabric& fabric, const LikeNode& like, const SourceFile& file) {
+void write_cabled_machine(Import& import, const CabledFabric& fabric, const LikeMachine& like, const SourceFile& file) {
     const Origin origin = in_file(file.path), said = in_file("--like");
     import.kind = FormatKind::machine;
     Draft& object = import.object;
-    object.set("extends", like.extends, said);
+    object.set("extends", like.name, said);
     object.set("title", fabric.title, origin);
-    object.set("source", fmt::format("{}; nodes as {}", file.name(), like.extends), {});
+    object.set("source", fmt::format("{}; nodes as {}", file.name(), like.name), {});
     object.set("nodes", fabric.nodes.size(), origin);
     Draft& links = object.object("links");
     for (const auto& [name, cables] : fabric.cables) add_link_class(links, name, cables.gbit, like, origin);
     const bool own_port = fabric.port_gbit != like.port_gbit();
-    const std::string port = own_port ? "fabric.port" : like.port.name;
+    const std::string port = own_port ? "fabric.port" : like.port;
     if (own_port) add_link_class(links, port, fabric.port_gbit, like, origin);
     if (links.empty()) object.erase("links");
     if (fabric.nics < like.nics()) {

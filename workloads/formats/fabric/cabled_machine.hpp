@@ -8,24 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "topologies/machine.hpp"
 #include "workloads/formats/format.hpp"
+#include "workloads/formats/node/like_machine.hpp"
 
 namespace weft {
 
-// What the nodes of the machine `FormatOptions::like` bring to their ports.
-struct LikeNode {
-    std::string extends;                  // what a machine file calls that machine
-    std::vector<std::uint32_t> attached;  // the accelerator of each NIC
-    LinkClass port;                       // of its NICs
-    RouteChoice routing;
-
-    std::uint32_t nics() const { return static_cast<std::uint32_t>(attached.size()); }
-    double port_gbit() const { return port.nominal.value * 8e-9; }
-};
-
-// Nothing, and an error among the notes, where the user says none. Throws ConfigError for an unknown machine.
-std::optional<LikeNode> like_node(Import& import, const FormatOptions& options);
+// The machine `FormatOptions::like`. Nothing, and an error among the notes, where the user says none, or one whose own
+// network is a list of cables. Throws ConfigError for an unknown machine.
+std::optional<LikeMachine> like_node(Import& import, const FormatOptions& options);
 
 struct CabledNode {
     std::string name;
@@ -47,6 +37,6 @@ struct CabledFabric {
 };
 
 // Makes the machine in `import`. Efficiencies and latencies of cables are those of the ports of `like`.
-void write_cabled_machine(Import& import, const CabledFabric& fabric, const LikeNode& like, const SourceFile& file);
+void write_cabled_machine(Import& import, const CabledFabric& fabric, const LikeMachine& like, const SourceFile& file);
 
 }  // namespace weft

@@ -89,7 +89,7 @@ class MachineOfFabric {
         note_rest_of_file(unnamed);
     }
 
-    void write(const LikeNode& like) {
+    void write(const LikeMachine& like) {
         if (hosts_.empty()) {
             return import_.error(
                 at("nodes"), "no adapter that is cabled to a switch has a host in its description (\"host mlx5_0\")");
@@ -152,7 +152,7 @@ class MachineOfFabric {
     }
 
     // Ports of a node are equal: of the speed that most adapters have.
-    void choose_speed(const LikeNode& like) {
+    void choose_speed(const LikeMachine& like) {
         std::map<double, std::size_t> counts;
         for (const auto& [name, ports] : hosts_) {
             for (const HostPort& port : ports) ++counts[port.gbit];
@@ -166,11 +166,11 @@ class MachineOfFabric {
                 fmt::format("adapters that do not run at {:g} Gbit/s as most do are left out", out_.port_gbit));
         warn_of(speeds_unknown_, "cables",
                 fmt::format("cables have no speed in the file: that of the ports of {} is assumed, {:g} Gbit/s",
-                            like.extends, like.port_gbit()));
+                            like.name, like.port_gbit()));
     }
 
     // As many as make most ports of hosts ports of nodes: hosts with fewer are none then.
-    void choose_nics(const LikeNode& like) {
+    void choose_nics(const LikeMachine& like) {
         std::size_t best = 0;
         for (std::uint32_t nics = 1; nics <= like.nics(); ++nics) {
             const auto hosts =
@@ -183,7 +183,7 @@ class MachineOfFabric {
             warn("node.nics",
                  fmt::format("the file shows no more than {} adapters of most hosts, a node of {} has {} NICs: "
                              "nodes have {} here, by which they send less than with all",
-                             out_.nics, like.extends, like.nics(), out_.nics));
+                             out_.nics, like.name, like.nics(), out_.nics));
     }
 
     void choose_nodes() {
@@ -249,7 +249,7 @@ class MachineOfFabric {
         return compress_host_names(names.first(std::min(names.size(), most))) + (names.size() > most ? ", ..." : "");
     }
 
-    void add_link_classes(const LikeNode& like) {
+    void add_link_classes(const LikeMachine& like) {
         for (auto& [speed, cables] : by_speed_) {
             const double gbit = speed.empty() ? like.port_gbit() : infiniband_gbit(speed);
             out_.cables["infiniband." + (speed.empty() ? "cable" : speed)] = {.gbit = gbit,
@@ -276,7 +276,7 @@ Import read_ibnetdiscover_files(std::span<const SourceFile> files, const FormatO
     if (fabric.cables.empty()) refuse_file(files.front().path, "no cable is in the file");
     MachineOfFabric machine(import, fabric, files.front());
     machine.add_facts();
-    if (const std::optional<LikeNode> like = like_node(import, options)) machine.write(*like);
+    if (const std::optional<LikeMachine> like = like_node(import, options)) machine.write(*like);
     return import;
 }
 

@@ -119,7 +119,7 @@ void refuse_others(Import& import, const SlurmTree& tree) {
 }
 
 void write_machine(Import& import, CabledFabric fabric, const SlurmTree& tree, std::span<const std::uint32_t> order,
-                   const LikeNode& like, const SourceFile& file) {
+                   const LikeMachine& like, const SourceFile& file) {
     const auto at = [&](std::string key) { return in_file(file.path, std::move(key)); };
     fabric.nics = like.nics();
     fabric.port_gbit = like.port_gbit();
@@ -132,7 +132,7 @@ void write_machine(Import& import, CabledFabric fabric, const SlurmTree& tree, s
         import.warn(at("network.cables"),
                     "the file does not say how many cables lead up from a switch: as many are assumed as "
                     "let all below it send at once (up to {}, of {:g} Gbit/s each, as the ports of {})",
-                    most, like.port_gbit(), like.extends);
+                    most, like.port_gbit(), like.name);
     }
     if (fabric.nics > 1) {
         import.note(at("network.nodes"), "Slurm knows one switch of a node: all {} NICs of it are plugged in there",
@@ -166,7 +166,7 @@ Import read_slurm_topology_files(std::span<const SourceFile> files, const Format
                     {"switches", std::to_string(fabric.switches.size())},
                     { "levels",
                       std::to_string(levels) }};
-    const std::optional<LikeNode> like = like_node(import, options);
+    const std::optional<LikeMachine> like = like_node(import, options);
     if (like && !import.has_errors()) write_machine(import, std::move(fabric), tree, order, *like, file);
     return import;
 }

@@ -83,13 +83,6 @@ bool is_there(const Field& field, std::string_view key) {
 
 bool holds_list(Field field, std::string_view key) { return field.member(key).as_json().starts_with('['); }
 
-// null, false, 0, "", [] and {}.
-bool says_nothing(Field field, std::string_view key) {
-    if (!field.has(key)) return true;
-    const std::string json = field.member(key).as_json();
-    return json == "false" || json == "0" || json == "0.0" || json == "\"\"" || json == "[]" || json == "{}";
-}
-
 // A number, a flag, or numbers that are all the same, one for each layer.
 double number_of(Field field, std::string_view key) {
     if (field.is_flag(key)) return field.flag(key) ? 1 : 0;
@@ -182,9 +175,9 @@ std::optional<double> HuggingFaceKeys::default_of(std::string_view name) const {
 }
 
 std::optional<HuggingFaceSize> HuggingFaceKeys::size(std::string_view name) const {
-    if (const std::optional<Place> at = place(name)) {
+    if (const std::optional<Place> at = place_at(name)) {
         const double value = at->field.has(at->key) ? number_of(at->field, at->key) : 0;  // null: none
-        return HuggingFaceSize{value, at->field.origin(at->key)};
+        return HuggingFaceSize{value, at->field.origin(at->key), at->field.is_flag(at->key)};
     }
     const std::optional<double> value = default_of(name);
     if (!value) return std::nullopt;
@@ -202,22 +195,6 @@ std::optional<HuggingFaceKeys::Place> HuggingFaceKeys::place_at(std::string_view
         if (inner.has(key)) return Place{inner, key};
     }
     return std::nullopt;
-}
-
-std::optional<HuggingFaceValue> HuggingFaceKeys::value(std::string_view path) const {
-    if (!keys_of(path).empty()) {
-        const std::optional<HuggingFaceSize> named = size(path);
-        return named ? std::optional(HuggingFaceValue{fmt::format("{}", named->value), named->origin}) : std::nullopt;
-    }
-    if (const std::optional<Place> at = place_at(path); at && at->field.has(at->key)) {
-        Field field = at->field;
-        const Origin origin = field.origin(at->key);
-        if (field.is_flag(at->key)) return HuggingFaceValue{field.flag(at->key) ? "true" : "false", origin};
-        return HuggingFaceValue{holds_list(field, at->key) ? "" : fmt::format("{}", number_of(field, at->key)), origin};
-    }
-    const std::optional<double> value = default_of(path);
-    if (!value) return std::nullopt;
-    return HuggingFaceValue{fmt::format("{}", *value), origin_of_class(path)};
 }
 
 std::vector<std::string> HuggingFaceKeys::words(std::string_view path) const {

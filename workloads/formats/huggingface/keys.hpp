@@ -7,23 +7,46 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "workloads/formats/format.hpp"
-#include "workloads/formats/huggingface/kinds.hpp"
 
 namespace weft {
 
 struct HuggingFaceFamily;  // what a configuration class says that a config.json leaves out: a row of families.json
 
+// What families.json says of classes whose layers differ: members that their models have besides, kinds of layers, and
+// where a config.json lists which layer is of which kind.
+//
+// Paths of a model ("recurrence.heads"), each with a value as JSON, or with "$key" for that of a key of the
+// config.json, which may be a path, too; a key that is not there, and without a default of the class, leaves it out,
+// and so does a model without experts what is said of them.
+using HuggingFaceMembers = std::vector<std::pair<std::string, std::string>>;
+
+struct HuggingFaceKind {
+    std::string word;  // in the list
+    std::string name;  // in the model
+    HuggingFaceMembers members;
+};
+
+struct HuggingFaceLayers {
+    HuggingFaceMembers sets;
+    // Keys that list the kinds, the first that is there: a word or number for each layer, or a text of letters; or
+    // numbers of layers, counted from 1, that are of a kind (`numbered`), all others `otherwise`.
+    std::vector<std::string> by;
+    std::string numbered, otherwise;
+    // Without such a list: the last of each run of so many layers is of the kind `numbered`.
+    std::string interval;
+    std::vector<HuggingFaceKind> kinds;
+
+    bool reads(std::string_view key) const;  // whether a key, or a part of it, is asked for
+};
+
 struct HuggingFaceSize {
     double value = 0;
     Origin origin;
-};
-
-struct HuggingFaceValue {
-    std::string json;  // a number, or a flag
-    Origin origin;
+    bool is_flag = false;  // 1 where it is set
 };
 
 // Which layers have a window, and how long it is.
@@ -54,11 +77,10 @@ class HuggingFaceKeys {
     // errors say so.
     static std::optional<HuggingFaceKeys> find(Import& import, Field root);
 
-    // A size by its name among the "keys" of families.json, or a key: as given, or the class's default.
+    // A size by its name among the "keys" of families.json, or at a path of keys ("linear_attn_config.head_dim"): as
+    // given, or the class's default.
     std::optional<HuggingFaceSize> size(std::string_view name) const;
     bool flag(std::string_view key) const;
-    // Of a size by its name; or at a path of keys ("linear_attn_config.head_dim"), or the class's default of that key.
-    std::optional<HuggingFaceValue> value(std::string_view path) const;
     // The elements of a list of words or numbers, or the letters of a text, or its numbers ("3,4,5"); empty: none.
     std::vector<std::string> words(std::string_view path) const;
     const HuggingFaceLayers& layers_of_class() const;
@@ -93,5 +115,11 @@ class HuggingFaceKeys {
     std::vector<Field> places_;  // the language model's object, objects in it that hold sizes, the whole file
     std::string type_;
 };
+
+HuggingFaceLayers read_huggingface_layers(Field& row);
+
+// Gives the model the members, kinds and pattern. How many layers the list has where the config.json has no count of
+// them: into "layers" of the model.
+void set_layers(const HuggingFaceLayers& layers, const HuggingFaceKeys& keys, Draft& model);
 
 }  // namespace weft

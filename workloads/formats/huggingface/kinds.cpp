@@ -1,5 +1,4 @@
-#include "workloads/formats/huggingface/kinds.hpp"
-
+// Members and kinds of layers that families.json gives a model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,8 +38,8 @@ void set_all(const HuggingFaceMembers& members, const HuggingFaceKeys& keys, Dra
         const std::string_view key = referred_key(json);
         if (key.empty()) {
             set_at_path(to, path, json, keys.origin_of_class(path));
-        } else if (const std::optional<HuggingFaceValue> value = keys.value(key); value && value->json != "0") {
-            set_at_path(to, path, value->json, value->origin);
+        } else if (const std::optional<HuggingFaceSize> found = keys.size(key); found && found->value != 0) {
+            set_at_path(to, path, found->is_flag ? "true" : fmt::format("{}", found->value), found->origin);
         }
     }
 }

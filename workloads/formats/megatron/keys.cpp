@@ -45,13 +45,11 @@ std::string value_json(std::string_view text) {
 bool is_among(std::string_view section, std::string_view key) { return known_keys("megatron", section).contains(key); }
 
 bool is_harmless(MegatronReading& reading, const std::string& key) {
-    std::string json = reading.keys.member(key).as_json();
-    std::erase(json, '"');
-    for (const std::string_view value : {"false", "0", "0.0", "", "none", "None", "null", "[]", "False"}) {
-        if (json == value) return true;
-    }
+    if (says_nothing(reading.keys, key)) return true;
     const auto& harmless = known_keys("megatron", "harmless").by_name;
     const auto found = harmless.find(key);
+    std::string json = reading.keys.member(key).as_json();
+    std::erase(json, '"');
     return found != harmless.end() && json == found->second;
 }
 

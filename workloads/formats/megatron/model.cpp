@@ -31,52 +31,47 @@ class ListParser {
     // The next character, behind blanks; '\0' is the end.
     bool take(char c) {
         at_ = std::min(text_.find_first_not_of(" \t", at_), text_.size());
-        if (at_ == text_.size() ? c != '\0' : text_[at_] != c) return false;
-        ++at_;
-        return true;
+        const bool is_there = !failed_ && (at_ == text_.size() ? c == '\0' : text_[at_] == c);
+        at_ += is_there ? 1 : 0;
+        return is_there;
     }
     std::uint32_t number() {
-        at_ = std::min(text_.find_first_not_of(" \t", at_), text_.size());
+        take(' ');  // passes blanks
         std::uint32_t value = 0;
         const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
         failed_ = failed_ || error != std::errc();
         at_ = static_cast<std::size_t>(end - text_.data());
         return value;
     }
+    void append(List& to, const List& more) {
+        to.insert(to.end(), more.begin(), more.end());
+        failed_ = failed_ || to.size() > longest_list;
+    }
 
     List sum() {
-        failed_ = failed_ || ++depth_ > deepest_list;
         List all;
-        do {
-            const List next = product();
-            all.insert(all.end(), next.begin(), next.end());
-            failed_ = failed_ || all.size() > longest_list;
-        } while (!failed_ && take('+'));
+        failed_ = failed_ || ++depth_ > deepest_list;
+        do append(all, product());
+        while (take('+'));
         --depth_;
         return all;
     }
     List product() {
         List once = factor();
-        while (!failed_ && take('*')) {
-            const std::size_t times = number();
-            failed_ = failed_ || times * once.size() > longest_list;
+        while (take('*')) {
             List all;
-            for (std::size_t i = 0; i < times && !failed_; ++i) all.insert(all.end(), once.begin(), once.end());
+            for (std::uint32_t times = number(); times > 0 && !once.empty() && !failed_; --times) append(all, once);
             once = std::move(all);
         }
         return once;
     }
     List factor() {
         List list;
-        if (!failed_ && take('(')) {
+        if (take('(')) {
             list = sum();
             failed_ = failed_ || !take(')');
-        } else if (!failed_ && take('[')) {
-            while (!failed_ && !take(']')) {
-                list.push_back(number());
-                take(',');
-                failed_ = failed_ || list.size() > longest_list;
-            }
+        } else if (take('[')) {
+            for (; !failed_ && !take(']'); take(',')) append(list, {number()});
         } else {
             failed_ = true;
         }

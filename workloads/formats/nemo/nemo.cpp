@@ -41,11 +41,8 @@ class NemoArguments {
 
   private:
     void refuse_other_models(ForeignKeys& model) {
-        for (const std::string_view key : {"encoder", "decoder", "mm_cfg", "vision"}) {
-            if (model.keys.is_object(key)) model.refuse(key, "weft has decoders of text only");
-        }
-        if (model.on("fsdp")) model.refuse("fsdp", "weft has FSDP of PyTorch's own modules only");
-        if (model.on("headscale")) model.refuse("headscale", "weft has no scaled heads");
+        model.refuse(known_keys("nemo", "refused"));
+        model.warn(known_keys("nemo", "warned"));
         if (model.keys.says("transformer_block_type", "normformer"))
             model.refuse("transformer_block_type", "weft has two norms in a layer");
         if (model.keys.is_object("peft")) {
@@ -53,9 +50,6 @@ class NemoArguments {
             if (peft.keys.is_text("peft_scheme") && peft.keys.text("peft_scheme") != "none")
                 peft.refuse("peft_scheme", "weft trains all weights");
         }
-        for (const std::string_view key :
-             {"num_micro_batches_with_partial_activation_checkpoints", "activations_checkpoint_layers_per_pipeline"})
-            model.warn(key, "every micro-batch and stage recomputes alike");
         for (const std::string_view key : {"fsdp", "headscale", "transformer_block_type", "attention_type", "peft"}) {
             if (model.has(key)) import_.without_effect.push_back(model.origin(key));
         }

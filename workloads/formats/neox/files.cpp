@@ -44,13 +44,6 @@ bool is_in_braces(std::string_view text) {
     return false;
 }
 
-void copy_member(Draft& to, Field& from, std::string_view key, const std::string& name) {
-    if (!from.is_object(key)) return to.set_json(name, from.member(key).as_json(), from.origin(key));
-    Field inner = from.object(key);
-    Draft& object = to.object(name, from.origin(key));
-    for (const std::string& each : inner.keys()) copy_member(object, inner, each, each);
-}
-
 }  // namespace
 
 bool is_neox(std::string_view text) {
@@ -80,7 +73,7 @@ NeoxFiles merged_neox(std::span<const SourceFile> files) {
             const Origin origin = root.origin(key);
             const auto [at, is_first] = first.try_emplace(name, origin);
             if (is_first) {
-                copy_member(merged, root, key, name);
+                copy_member(root, key, merged, name);
             } else {
                 repeated.push_back({at->second, origin});
             }

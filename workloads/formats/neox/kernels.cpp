@@ -105,19 +105,13 @@ class KernelReader {
     void read_fusions() {
         if (root_.text("activation", "gelu") == "gelu") note_fusion("bias_gelu_fusion");
         if (root_.text("norm", "layernorm") == "rmsnorm") note_fusion("rmsnorm_fusion");
-        for (const std::string_view key : {"te_columnparallel", "te_rowparallel", "te_layernorm_mlp", "te_mha"}) {
-            if (in_.on(key)) in_.warn(key, "Transformer Engine's kernels are taken as GPT-NeoX's");
-        }
         if (!flash_ && in_.on("attention_softmax_in_fp32"))
             in_.warn("attention_softmax_in_fp32", "the softmax is simulated in the layers' precision");
-        if (in_.on("fp16_lm_cross_entropy")) in_.warn("fp16_lm_cross_entropy", "the loss is simulated in fp32");
     }
 
     void refuse_others() {
-        in_.refuse("num_unique_layers", "weft has no layers that share their weights");
         if (root_.has("train_impl") && root_.text("train_impl") != "normal")
             in_.refuse("train_impl", "weft simulates pre-training (\"normal\")");
-        if (in_.on("te_fp8_mha")) in_.refuse("te_fp8_mha", "weft's fp8 is not that of one module");
         if (!root_.is_object("soft_prompt_tuning")) return;
         if (in_.object("soft_prompt_tuning").on("enabled")) in_.refuse("soft_prompt_tuning", "weft trains all weights");
     }

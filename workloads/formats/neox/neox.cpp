@@ -55,8 +55,6 @@ void read_layout(ForeignKeys& in) {
         if (in.has(key) && in.keys.count(key) > 1)
             in.refuse(key, "weft has no ring attention of GPT-NeoX; its DeepSpeed has all-to-all");
     }
-    if (in.on("sequence_parallel"))
-        in.refuse("sequence_parallel", "weft has no sequence parallelism of GPT-NeoX on DeepSpeed");
     if (layout.empty()) in.import.object.erase("layout");
 }
 
@@ -135,8 +133,8 @@ void read_dropout(ForeignKeys& in, bool keeps_scores) {
 
 void read_rest(ForeignKeys& in) {
     read_deepspeed_rest(in);
-    if (in.on("use_bnb_optimizer"))
-        in.warn("use_bnb_optimizer", "the optimizer's states are simulated in fp32, not in 8 bits");
+    in.refuse(known_keys("neox", "refused"));
+    in.warn(known_keys("neox", "warned"));
     if (in.has("deepspeed") && !in.keys.flag("deepspeed")) in.refuse("deepspeed", "GPT-NeoX runs with DeepSpeed alone");
     in.pass_over_unread(known_keys("neox", "without_effect"));
     in.note_rest();

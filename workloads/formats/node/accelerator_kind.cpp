@@ -22,9 +22,7 @@ std::vector<AcceleratorKind> read_kinds() {
                          .stands_in = row.flag("stands_in", false),
                          .vendor = row.text("vendor"),
                          .link_gigabytes = row.number("link_gigabytes"),
-                         .units = row.count("units"),
                          .dies_per_package = row.count("dies_per_package", 1),
-                         .gcn = row.text("gcn", ""),
                          .pci = row.text("pci"),
                          .capability = row.text("capability", ""),
                          .nvlinks = row.text("nvlinks", ""),
@@ -63,9 +61,9 @@ const AcceleratorKind* kind_of_pci(std::string_view vendor, std::string_view dev
 
 const AcceleratorKind* kind_of_gcn(std::string_view gcn, std::uint32_t units) {
     const std::string_view number = gcn.starts_with("gfx") ? gcn.substr(3) : gcn;
-    const AcceleratorKind* const mi300a = kind_with(&AcceleratorKind::architectures, "940");
-    if (number.starts_with("94") && units == mi300a->units) return mi300a;
-    return kind_with(&AcceleratorKind::architectures, number);
+    constexpr std::uint32_t units_of_mi300a = 228;
+    return kind_with(&AcceleratorKind::architectures,
+                     number.starts_with("94") && units == units_of_mi300a ? "940" : number);
 }
 
 const AcceleratorKind* kind_of_capability(std::uint32_t sm) {

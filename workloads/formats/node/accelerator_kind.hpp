@@ -17,9 +17,7 @@ struct AcceleratorKind {
     bool stands_in = false;     // weft has no file of this device
     std::string vendor;         // "0x10de"
     double link_gigabytes = 0;  // per second, of one link and direction
-    std::uint32_t units = 0;    // "sm" of topology files: compute capability of NVIDIA, compute units of AMD
     std::uint32_t dies_per_package = 1;
-    std::string gcn;  // of AMD, as topology files write it
     // Words by which tools know it, with blanks between them: PCI numbers, the most common first; compute capabilities
     // and numbers of NVLinks of one accelerator that stand for it, which several kinds may share; of AMD architectures
     // and parts of product names.

@@ -1,4 +1,4 @@
-#include "workloads/formats/node/node_machine.hpp"
+#include "workloads/formats/node/like_machine.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,6 @@
 
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
-#include "topologies/machine.hpp"
 
 namespace weft {
 namespace {
@@ -82,7 +81,7 @@ const LikeLink* LikeMachine::nearest(std::string_view family, std::uint32_t coun
 }
 
 LikeMachine read_like_machine(std::string_view name) {
-    Machine::load(name);  // says what is wrong with it, or that there is none
+    const Machine machine = Machine::load(name);  // says what is wrong with it, or that there is none
     const auto find = [](const std::string& other) { return find_shipped(embedded::machines(), other)->document; };
     Document document = find(std::string(name));
     extend(document.root(), find);
@@ -90,6 +89,7 @@ LikeMachine read_like_machine(std::string_view name) {
     LikeMachine like;
     like.name = is_path(name) ? std::filesystem::absolute(name).string() : std::string(name);
     like.device = root.text("device");
+    like.routing = machine.info().routing;
     read_links(like, root.object("links"));
     read_node(like, root.object("node"));
     read_network(like, root.object("network"));

@@ -1,5 +1,6 @@
 #include "workloads/formats/shell/condition.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "sim/base/texts.hpp"
@@ -18,9 +19,10 @@ ShellCondition comparison(std::span<const std::string> words) {
     std::vector<std::string> plain;
     bool known = true;
     for (const std::string& word : words) {
-        if (unknown.why.empty() && has_unknown(word)) unknown.why = unknown_names(word).front();
-        known = known && !has_unknown_but_unset(word);
-        plain.push_back(without_unset(word));
+        UnknownParts parts = unknown_parts(word);
+        if (unknown.why.empty() && !parts.names.empty()) unknown.why = parts.names.front();
+        known = known && parts.all_unset;
+        plain.push_back(std::move(parts.rest));
     }
     if (!known) return unknown;
     if (plain.size() < 2) return is(!plain.empty() && !plain[0].empty());
@@ -31,9 +33,14 @@ ShellCondition comparison(std::span<const std::string> words) {
     if (!pattern && (how == "=" || how == "==" || how == "!=")) return is((plain[0] == plain[2]) == (how != "!="));
     const auto a = parse_as<long long>(plain[0]), b = parse_as<long long>(plain[2]);
     if (!a || !b) return unknown;
-    if (how == "-eq" || how == "-ne") return is((*a == *b) == (how == "-eq"));
-    if (how == "-lt" || how == "-ge") return is((*a < *b) == (how == "-lt"));
-    if (how == "-gt" || how == "-le") return is((*a > *b) == (how == "-gt"));
+    for (const auto& [name, holds] : {std::pair("-eq", *a == *b),
+                                      {"-ne", *a != *b},
+                                      {"-lt", *a < *b},
+                                      {"-ge", *a >= *b},
+                                      {"-gt", *a > *b},
+                                      {"-le", *a <= *b}}) {
+        if (how == name) return is(holds);
+    }
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/base/texts.hpp"
 #include "workloads/formats/shell/condition.hpp"
 
 namespace weft {
@@ -19,7 +20,7 @@ bool is_in(std::string_view word, std::initializer_list<std::string_view> words)
 }
 
 bool is_shell_name(std::string_view text) {
-    return !text.empty() && (text.front() < '0' || text.front() > '9') && std::ranges::all_of(text, is_name_character);
+    return !text.empty() && !is_digit(text.front()) && std::ranges::all_of(text, is_name_character);
 }
 
 // The name of "NAME=..." or "NAME+=..."; empty if it is neither.

@@ -21,7 +21,7 @@ std::string_view inside(std::string_view part, std::size_t before, std::size_t b
     return part.substr(before, part.size() - std::min(part.size(), before + behind));
 }
 
-bool is_all(std::string_view subscript) { return subscript == "[@]" || subscript == "[*]"; }
+bool is_in(char c, std::string_view characters) { return characters.find(c) != std::string_view::npos; }
 
 // Whole numbers, names of variables, + - * / % and brackets. What is not known is no number (NaN); nor is what doubles
 // do not hold exactly, far beyond what a script counts.
@@ -41,7 +41,7 @@ class Arithmetic {
     // The next character, if it is one of these; 0: none.
     char take(std::string_view characters) {
         at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
-        const bool there = at_ < text_.size() && characters.find(text_[at_]) != std::string_view::npos;
+        const bool there = at_ < text_.size() && is_in(text_[at_], characters);
         return there ? text_[at_++] : '\0';
     }
     double sum() {
@@ -75,7 +75,7 @@ class Arithmetic {
     }
     double number(std::string_view word) {
         std::string text(word);
-        if (word.empty() || word.front() < '0' || word.front() > '9') {
+        if (word.empty() || !is_digit(word.front())) {
             text = variables_.value(word);
             const std::vector<std::string> names = unknown_names(text);
             if (!variables_.is_set(word) || !names.empty()) unknown_ = names.empty() ? word : names.front();
@@ -126,8 +126,7 @@ class ShellVariables::Expansion {
     void put_part(std::string_view part, bool quoted) {
         if (part.front() == '\\') {
             if (part.ends_with('\n')) return;  // the line goes on
-            const bool special = std::string_view("\"\\$`").find(part[1]) != std::string_view::npos;
-            add(quoted && !special ? part : part.substr(1));
+            add(quoted && !is_in(part[1], "\"\\$`") ? part : part.substr(1));
         } else if (part.front() == '\'') {
             add(inside(part, 1, 1));
         } else if (part.front() == '"') {
@@ -149,23 +148,19 @@ class ShellVariables::Expansion {
     // "$@" and "${NAME[@]}" of nothing are no word, where other empty quotations are one.
     bool is_empty_list(std::string_view text) const {
         if (text == "$@" || text == "${@}") return !variables_.is_set("@");
-        if (!text.starts_with("${") || !text.ends_with("[@]}")) return false;
-        const auto found = variables_.values_.find(inside(text, 2, 4));
-        return found != variables_.values_.end() && found->second.empty();
+        const std::string_view name = text.ends_with("[@]}") ? inside(text, 2, 4) : std::string_view();
+        return variables_.is_set(name) && variables_.list(name).empty();
     }
 
     // NAME, NAME[@], NAME[1], #NAME[@], NAME:-WORD and the like; others are not known.
     void put_braces(std::string_view text, bool quoted) {
-        if (text.starts_with('#') && text.ends_with("[@]")) {
-            const auto found = variables_.values_.find(inside(text, 1, 3));
-            return add(std::to_string(found == variables_.values_.end() ? 0 : found->second.size()));
-        }
+        if (text.starts_with('#') && text.ends_with("[@]"))
+            return add(std::to_string(variables_.list(inside(text, 1, 3)).size()));
+        const bool all = text.starts_with('@') || text.starts_with('*');
         const auto end = std::ranges::find_if_not(text, is_name_character);
-        std::size_t length = static_cast<std::size_t>(end - text.begin());
-        if (length == 0 && (text.starts_with('@') || text.starts_with('*'))) length = 1;
-        const std::string_view name = text.substr(0, length);
-        std::string_view rest = text.substr(length);
-        if (is_all(rest.substr(0, 3))) {
+        const std::string_view name(text.begin(), all ? text.begin() + 1 : end);
+        std::string_view rest = text.substr(name.size());
+        if (rest.starts_with("[@]") || rest.starts_with("[*]")) {
             rest.remove_prefix(3);
         } else if (rest.starts_with('[')) {
             return put_element(name, rest.substr(1, rest.find(']') - 1), quoted);
@@ -192,34 +187,24 @@ class ShellVariables::Expansion {
     void put_unknown(std::string_view name) { add(unknown_part(variables_.is_set(name) ? "" : name)); }
 
     void put_element(std::string_view name, std::string_view index, bool quoted) {
-        const auto found = variables_.values_.find(name);
         const std::string at = variables_.arithmetic(index, line_);
-        if (found == variables_.values_.end() || has_unknown(at)) return put_unknown(name);
-        const std::size_t i = at.size() > 9 || at.starts_with('-') ? std::string::npos : std::stoul(at);
-        if (i < found->second.size()) split(found->second[i], quoted);
+        if (!variables_.is_set(name) || has_unknown(at)) return put_unknown(name);
+        const std::vector<std::string>& list = variables_.list(name);
+        if (const auto i = parse_as<std::size_t>(at); i && *i < list.size()) split(list[*i], quoted);
     }
 
     void put(std::string_view name, bool quoted) {
-        const auto found = variables_.values_.find(name);
-        if (found == variables_.values_.end()) {
-            if (name != "@" && name != "*") add(unknown_part(name, true));
-            return;
-        }
-        for (std::size_t i = 0; i < found->second.size(); ++i) {
-            if (i > 0) end_field();
-            split(found->second[i], quoted);
+        if (!variables_.is_set(name) && name != "@" && name != "*") return add(unknown_part(name, true));
+        const std::vector<std::string>& list = variables_.list(name);
+        for (const std::string& text : list) {
+            if (&text != &list.front()) end_field();
+            split(text, quoted);
         }
     }
 
     void split(std::string_view text, bool quoted) {
         if (quoted) return add(text);
-        for (const char& c : text) {
-            if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-                end_field();
-            } else {
-                add(std::string_view(&c, 1));
-            }
-        }
+        for (const char& c : text) is_in(c, " \t\r\n") ? end_field() : add(std::string_view(&c, 1));
     }
 
     void add(std::string_view text) {
@@ -264,10 +249,13 @@ void ShellVariables::unset(const std::string& name) {
     if (!is_given(name)) values_.erase(name);
 }
 
-std::string ShellVariables::value(std::string_view name) const {
+const std::vector<std::string>& ShellVariables::list(std::string_view name) const {
+    static const std::vector<std::string> none;
     const auto found = values_.find(name);
-    return found == values_.end() ? std::string() : fmt::format("{}", fmt::join(found->second, " "));
+    return found == values_.end() ? none : found->second;
 }
+
+std::string ShellVariables::value(std::string_view name) const { return fmt::format("{}", fmt::join(list(name), " ")); }
 
 std::vector<std::string> ShellVariables::words(std::string_view word, int line) {
     return Expansion(*this, line).fields(word);

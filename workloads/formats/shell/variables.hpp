@@ -20,7 +20,8 @@ class ShellVariables {
     void unset(const std::string& name);
     bool is_set(std::string_view name) const { return values_.contains(name); }
     bool is_given(std::string_view name) const { return given_.contains(name); }
-    std::string value(std::string_view name) const;  // all of an array; empty where it is not set
+    const std::vector<std::string>& list(std::string_view name) const;  // empty where it is not set
+    std::string value(std::string_view name) const;                     // all of it
     const auto& all() const { return values_; }
 
     // The words that a word comes to: none for an empty variable, several for an array or a text with spaces.

@@ -1,6 +1,7 @@
 #include "workloads/formats/shell/words.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <cctype>
 
 #include "sim/base/texts.hpp"
@@ -192,40 +193,29 @@ std::string unknown_part(std::string_view name, bool unset) {
     return (unset ? unset_mark : unsure_mark) + std::string(name) + mark_end;
 }
 
-std::vector<std::string> unknown_names(std::string_view word) {
-    std::vector<std::string> names;
+UnknownParts unknown_parts(std::string_view word) {
+    UnknownParts parts;
     for (std::size_t i = 0; i < word.size(); ++i) {
-        if (word[i] != unset_mark && word[i] != unsure_mark) continue;
+        if (word[i] != unset_mark && word[i] != unsure_mark) {
+            parts.rest += word[i];
+            continue;
+        }
+        parts.all_unset = parts.all_unset && word[i] == unset_mark;
         const std::size_t end = std::min(word.find(mark_end, i), word.size());
-        names.emplace_back(word.substr(i + 1, end - i - 1));
+        parts.names.emplace_back(word.substr(i + 1, end - i - 1));
         i = end;
     }
-    return names;
+    return parts;
 }
 
-bool has_unknown(std::string_view word) { return word.find(unset_mark) != nowhere || has_unknown_but_unset(word); }
+std::vector<std::string> unknown_names(std::string_view word) { return unknown_parts(word).names; }
 
-bool has_unknown_but_unset(std::string_view word) { return word.find(unsure_mark) != nowhere; }
-
-std::string without_unset(std::string_view word) {
-    std::string text;
-    for (std::size_t i = 0; i < word.size(); ++i) {
-        if (word[i] == unset_mark) {
-            i = std::min(word.find(mark_end, i), word.size());
-        } else {
-            text += word[i];
-        }
-    }
-    return text;
+bool has_unknown(std::string_view word) {
+    return word.find(unset_mark) != nowhere || word.find(unsure_mark) != nowhere;
 }
 
 std::string named_unknown(std::string_view word, std::string_view name) {
-    std::string text;
-    for (std::size_t i = 0; i < word.size(); ++i) {
-        text += word[i];
-        if (word[i] == unsure_mark && at_or_none(word, i + 1) == mark_end) text += name;
-    }
-    return text;
+    return boost::replace_all_copy(std::string(word), unknown_part(""), unknown_part(name));
 }
 
 }  // namespace weft

@@ -30,10 +30,14 @@ std::size_t shell_part_end(std::string_view text, std::size_t at);
 // What an expansion that nobody can know leaves in a word: the name of the variable that would have to be given.
 // `unset`: one that the script never sets; Bash would take nothing for it.
 std::string unknown_part(std::string_view name, bool unset = false);
-std::vector<std::string> unknown_names(std::string_view word);  // in order
+struct UnknownParts {
+    std::vector<std::string> names{};  // in order
+    std::string rest{};                // the word without them, as Bash takes one whose parts are all unset
+    bool all_unset = true;
+};
+UnknownParts unknown_parts(std::string_view word);
+std::vector<std::string> unknown_names(std::string_view word);
 bool has_unknown(std::string_view word);
-bool has_unknown_but_unset(std::string_view word);
-std::string without_unset(std::string_view word);  // as Bash would take it
 // Names the parts whose name is not known: "$(...)" assigned to a variable is that variable's.
 std::string named_unknown(std::string_view word, std::string_view name);
 

@@ -52,9 +52,7 @@ class DegreesReader {
     }
 
     void data_ranks() {
-        const std::string_view shard_name =
-            key("data_parallel_degree").given() ? "data_parallel_degree" : "data_parallel_shard_degree";
-        Key copies = key("data_parallel_replicate_degree"), shard = key(shard_name);
+        Key copies = key("data_parallel_replicate_degree"), shard = key("data_parallel_shard_degree");
         const std::uint32_t context = key("context_parallel_degree").count(1);
         degrees_.replicas = std::max(copies.number(1), 1.0);
         const double said = shard.number(-1), ranks = static_cast<double>(ranks_of(options_));
@@ -93,8 +91,7 @@ class DegreesReader {
         if (found == known.end())
             return schedule.refuse(import_, fmt::format("weft does not have the schedule {}", name));
         import_.put("schedule", std::string(found->second), schedule.origin());
-        for (const std::string_view unknown :
-             {"module_fqns_per_model_part", "pipeline_parallel_schedule_csv", "pipeline_parallel_split_points"}) {
+        for (const std::string_view unknown : {"module_fqns_per_model_part", "pipeline_parallel_schedule_csv"}) {
             Key own = key(unknown);
             const bool empty = own.given() && own.section().is_text(unknown) && own.text("").empty();
             if (own.given() && !empty) own.refuse(import_, "weft deals layers to stages by torchtitan's own rule");

@@ -1,8 +1,7 @@
-// Keys of a torchtitan configuration, which have moved between its sections, and the degrees of parallelism in it.
+// Keys of a torchtitan configuration, and the degrees of parallelism in it.
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -12,23 +11,12 @@
 
 namespace weft {
 
-// A key that has been in several sections; the first that has it counts.
 class TorchtitanKey {
   public:
-    TorchtitanKey(Field& root, std::string_view name, std::initializer_list<std::string_view> sections)
-        : section_(root), name_(name) {
-        for (const std::string_view section : sections) {
-            if (!root.is_object(section)) continue;
-            Field field = root.object(section);
-            if (!field.has(name)) continue;
-            section_ = field;
-            given_ = true;
-            return;
-        }
-    }
-    // Of parallelism.
-    TorchtitanKey(Field& root, std::string_view name)
-        : TorchtitanKey(root, name, {"parallelism", "training", "experimental"}) {}
+    TorchtitanKey(Field& root, std::string_view name, std::string_view section = "parallelism")
+        : section_(root.is_object(section) ? root.object(section) : root),
+          name_(name),
+          given_(root.is_object(section) && section_.has(name)) {}
 
     bool given() const { return given_; }
     Field& section() { return section_; }
@@ -48,7 +36,7 @@ class TorchtitanKey {
   private:
     Field section_;
     std::string_view name_;
-    bool given_ = false;
+    bool given_;
 };
 
 struct TorchtitanDegrees {

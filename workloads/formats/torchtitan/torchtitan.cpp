@@ -1,6 +1,5 @@
 // A torchtitan run (TOML): one of its models under PyTorch's FSDP and what goes with it. Keys and defaults:
-// pytorch/torchtitan torchtitan/config/job_config.py; sections that keys had before 2025 (config_manager.py) are read,
-// too.
+// pytorch/torchtitan torchtitan/config/job_config.py, as of 2025.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,17 +28,6 @@ bool is_torchtitan_file(const SourceFile& file) {
     return std::ranges::count_if(words, has) >= 3;
 }
 
-// Every value made from one place.
-void copy_members(Field from, Draft& to, const Origin& origin) {
-    for (const std::string& key : from.keys()) {
-        if (from.is_object(key)) {
-            copy_members(from.object(key), to.object(key), origin);
-        } else {
-            to.set_json(key, from.member(key).as_json(), origin);
-        }
-    }
-}
-
 using Key = TorchtitanKey;
 
 class TorchtitanReader {
@@ -61,11 +49,9 @@ class TorchtitanReader {
   private:
     Draft& job() { return import_.object; }
 
-    Key parallel(std::string_view name) { return {root_, name}; }
-
     void read_model() {
         if (!options_.model.empty()) return;  // the user's word counts
-        Key name(root_, "name", {"model"}), flavour(root_, "flavor", {"model"});
+        Key name(root_, "name", "model"), flavour(root_, "flavor", "model");
         const std::string model = name.text("llama3"), which = flavour.text("debugmodel");
         const TorchtitanFlavour* const known = find_torchtitan_flavour(model, which);
         if (known == nullptr) {
@@ -76,14 +62,17 @@ class TorchtitanReader {
         }
         layers_ = known->shape.layers;
         Draft& shape = job().object("model");
-        copy_members(Document::parse(which, known->object).root(), shape, flavour.origin());
+        Document object = Document::parse(which, known->object);
+        const Origin origin = flavour.origin();
+        Field root = object.root();
+        for (const std::string& key : root.keys()) copy_member(root, key, shape, key, &origin);
         if (known->shape.experts.count > 0)  // models/moe/moe.py, MoEArgs: load_balance_coeff of 1e-3
             shape.object("experts").set("balancing_bias", true, unwritten("torchtitan's default"));
         if (options_.vocabulary > 0) shape.set("vocabulary", options_.vocabulary, unwritten("--vocabulary"));
         if (which != known->flavour)
             flavour.warn(import_,
                          "attention is simulated as causal over the whole sequence, with no mask between documents");
-        Key norm(root_, "norm_type", {"model"});
+        Key norm(root_, "norm_type", "model");
         if (norm.given() && norm.text("").find("rmsnorm") == std::string::npos)
             norm.refuse(import_, "weft knows torchtitan's models with rmsnorm");
     }
@@ -93,9 +82,8 @@ class TorchtitanReader {
     // A pipeline cuts the local batch into micro-batches. What a larger global batch adds to it, torchtitan runs
     // through the pipeline one after another, here it all goes at once.
     void read_batch() {
-        Key sequence(root_, "seq_len", {"training"});
-        Key local(root_, root_has_local() ? "local_batch_size" : "batch_size", {"training"});
-        Key global(root_, "global_batch_size", {"training"}), cut = parallel("pipeline_parallel_microbatch_size");
+        Key sequence(root_, "seq_len", "training"), local(root_, "local_batch_size", "training");
+        Key global(root_, "global_batch_size", "training"), cut(root_, "pipeline_parallel_microbatch_size");
         import_.put("batch.sequence", sequence.count(2048), sequence.origin());
         const double own = local.count(8), all = global.number(-1), data = degrees_.replicas * degrees_.shards;
         const bool pipeline = degrees_.pipeline > 1;
@@ -111,12 +99,11 @@ class TorchtitanReader {
                           "follows from the ranks, which the input does not say; give --machine and --nodes");
         }
     }
-    bool root_has_local() { return Key(root_, "local_batch_size", {"training"}).given(); }
 
     // Parameters are kept in fp32 and gathered in 16 bits; gradients are always reduced in fp32.
     void read_precision() {
-        Key param(root_, "mixed_precision_param", {"training"}), reduce(root_, "mixed_precision_reduce", {"training"});
-        Key kept(root_, "dtype", {"training"});
+        Key param(root_, "mixed_precision_param", "training"), reduce(root_, "mixed_precision_reduce", "training");
+        Key kept(root_, "dtype", "training"), offload(root_, "enable_cpu_offload", "training");
         const std::string compute = param.text("bfloat16");
         if (compute != "bfloat16" && compute != "float32" && compute != "float16")
             param.section().error(param.name(), "expected bfloat16 or float32, got \"" + compute + "\"");
@@ -126,13 +113,12 @@ class TorchtitanReader {
         if (reduce.text("float32") == "float32") import_.put("fsdp.reduce_precision", "fp32", reduce.origin());
         if (kept.text("float32") != "float32")
             kept.warn(import_, "states are simulated in fp32, as by default, not in " + kept.text(""));
-        Key offload(root_, "enable_cpu_offload", {"training", "experimental"});
         if (offload.flag()) offload.refuse(import_, "weft has no offloading of states to the host");
     }
 
-    // model.converters names what is swapped in; before that a section of its own switched it on.
+    // model.converters names what is swapped in.
     bool has_float8() {
-        Key converters(root_, "converters", {"model"});
+        Key converters(root_, "converters", "model");
         if (converters.given()) {
             for (Field& each : converters.section().list("converters")) {
                 const std::string name = each.as_text();
@@ -143,19 +129,14 @@ class TorchtitanReader {
                 }
             }
         }
-        for (const std::string_view key : {"enable_float8_linear", "fp8_linear"}) {
-            Key old(root_, key, {"float8", "training"});
-            const bool on = old.given() && (old.section().is_text(key) ? !old.text("").empty() : old.flag());
-            if (on) float8_ = old.origin();
-        }
         if (float8_.key.empty()) return false;
         import_.note(float8_, "weights are gathered in 16 bits and the output layer is in 16 bits, too");
         return true;
     }
 
     void read_recomputation() {
-        Key mode(root_, "mode", {"activation_checkpoint"});
-        Key option(root_, "selective_ac_option", {"activation_checkpoint"});
+        Key mode(root_, "mode", "activation_checkpoint");
+        Key option(root_, "selective_ac_option", "activation_checkpoint");
         const std::string name = mode.text("selective"), which = option.text("2");
         const bool every_layer = name == "full" || (name == "selective" && which == "1");
         import_.put("recompute", every_layer ? "full" : "none", mode.origin());
@@ -183,32 +164,30 @@ class TorchtitanReader {
     }
 
     // As check_recompute() has it.
-    bool knows_operations() { return float8_.key.empty() && parallel("context_parallel_degree").number(1) == 1; }
+    bool knows_operations() { return float8_.key.empty() && Key(root_, "context_parallel_degree").number(1) == 1; }
 
     void read_kernels() {
-        Key compile(root_, "enable", {"compile"}), old(root_, "compile", {"training"});
-        if (compile.given() ? compile.flag() && compiles_model() : old.flag())
-            import_.put("compile", true, compile.given() ? compile.origin() : old.origin());
-        Key async(root_, "enable_async_tensor_parallel", {"parallelism", "experimental"});
-        if (async.flag() && parallel("tensor_parallel_degree").number(1) > 1)
+        Key compile(root_, "enable", "compile"), async(root_, "enable_async_tensor_parallel");
+        if (compile.flag() && compiles_model()) import_.put("compile", true, compile.origin());
+        if (async.flag() && Key(root_, "tensor_parallel_degree").number(1) > 1)
             async.warn(import_, "calls of tensor parallelism are simulated with nothing under them");
     }
     bool compiles_model() {
-        Key components(root_, "components", {"compile"});
+        Key components(root_, "components", "compile");
         if (!components.given()) return true;
         std::vector<Field> list = components.section().list("components");
         return std::ranges::any_of(list, [](Field& each) { return each.as_text() == "model"; });
     }
 
     void read_optimizer() {
-        Key name(root_, "name", {"optimizer"}), early(root_, "early_step_in_backward", {"optimizer"});
-        Key kernel(root_, "implementation", {"optimizer"});
+        Key name(root_, "name", "optimizer"), early(root_, "early_step_in_backward", "optimizer");
+        Key kernel(root_, "implementation", "optimizer");
         if (name.given() && name.text("") != "AdamW" && name.text("") != "Adam")
             name.warn(import_, "time and memory of the update are those of Adam");
         if (early.flag()) early.warn(import_, "the optimizer is simulated after the backward pass");
         if (kernel.given() && kernel.text("") != "fused")
             kernel.warn(import_, "the optimizer is simulated as one fused kernel");
-        Key fault(root_, "enable", {"fault_tolerance"});
+        Key fault(root_, "enable", "fault_tolerance");
         if (fault.flag()) fault.refuse(import_, "weft has no replicas that come and go");
     }
 

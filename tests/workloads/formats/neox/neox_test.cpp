@@ -281,7 +281,7 @@ INSTANTIATE_TEST_SUITE_P(
          "fp32_allreduce: gradients travel as the framework keeps them, not in fp32"},
         {R"("data_types": {"grad_accum_dtype": "fp32"})", "{}",
          "data_types: gradients are added up as the framework does by itself"},
-        {R"("curriculum_learning": {})", "{}", "curriculum_learning: is not taken over"},
+        {R"("curriculum_learning": {"enabled": true})", "{}", "curriculum_learning: is not taken over"},
         {R"("deepspeed_extra_args": {"bf16": {"enabled": false}, "odd": 1})", "{}",
          "deepspeed_extra_args.odd: not known to weft, and left out"},
         {R"("moe_num_experts": 1)", "{}"},

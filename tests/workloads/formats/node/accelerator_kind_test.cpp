@@ -82,7 +82,7 @@ TEST(accelerator_kind, has_a_device_and_a_machine_of_weft) {
         const MachineInfo info = Machine::load(kind->machine).info();
         EXPECT_EQ(load_device(info.device).name, info.device);
         EXPECT_GE(kind->link_gigabytes, 20.0);
-        EXPECT_EQ(kind->family() == LinkFamily::nvlink, kind->gcn.empty());
+        EXPECT_EQ(kind->family() == LinkFamily::nvlink, kind->products.empty());
         for (const std::string_view number : words(kind->pci))
             EXPECT_EQ(kind_of_pci(kind->vendor, number), kind) << number;
     }

@@ -27,12 +27,12 @@ TEST(shell_words, what_is_not_known_keeps_its_name) {
     const std::string word = "a" + unknown_part("N") + "b" + unknown_part("M", true);
     EXPECT_EQ(unknown_names(word), (std::vector<std::string>{"N", "M"}));
     EXPECT_TRUE(has_unknown(word));
-    EXPECT_TRUE(has_unknown_but_unset(word));
-    EXPECT_EQ(without_unset(word), "a" + unknown_part("N") + "b");
-    EXPECT_FALSE(has_unknown_but_unset(unknown_part("M", true)));
+    EXPECT_FALSE(unknown_parts(word).all_unset);
+    EXPECT_EQ(unknown_parts(word).rest, "ab");
+    EXPECT_TRUE(unknown_parts(unknown_part("M", true)).all_unset);
     EXPECT_TRUE(has_unknown(unknown_part("M", true)));
     EXPECT_FALSE(has_unknown("plain"));
-    EXPECT_EQ(without_unset(unknown_part("M", true) + "x"), "x");
+    EXPECT_EQ(unknown_parts(unknown_part("M", true) + "x").rest, "x");
 }
 
 TEST(shell_words, what_has_no_name_takes_that_of_its_variable) {

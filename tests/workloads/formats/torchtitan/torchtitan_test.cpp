@@ -59,14 +59,12 @@ TEST(torchtitan, degrees_make_the_strategy) {
     EXPECT_EQ(said["batch"]["global"], 16);
 }
 
-TEST(torchtitan, keys_count_where_they_stood_before) {
-    const json job = titan_object(
-        "[training]\nbatch_size = 3\ndata_parallel_degree = -1\ncompile = true\n"
-        "[activation_checkpoint]\nmode = \"full\"\n[float8]\nenable_float8_linear = true\n");
-    EXPECT_EQ(job["batch"]["micro"], 3);
-    EXPECT_EQ(job["compile"], true);
-    EXPECT_EQ(job["recompute"], "full");
-    EXPECT_EQ(job["precision"], "fp8");
+TEST(torchtitan, products_are_in_8_bits_where_a_converter_makes_them) {
+    const Import import = titan_import(titan_run("8B", "converters = [\"float8\"]\n[training]\n"));
+    EXPECT_EQ(json::parse(import.object.json())["precision"], "fp8");
+    EXPECT_TRUE(std::ranges::any_of(import.notes, [](const FormatNote& note) {
+        return note.origin.key == "model.converters" && note.message.starts_with("weights are gathered in 16 bits");
+    }));
 }
 
 TEST(torchtitan, selective_recomputation_is_left_out_aloud) {
@@ -143,9 +141,6 @@ TEST(torchtitan, what_is_not_simulated_is_refused_by_name) {
              {"[training]\n[parallelism]\npipeline_parallel_degree = 2\n"
               "pipeline_parallel_first_stage_less_layers = 2\n",
               "one layer less"},
-             {"[training]\n[experimental]\npipeline_parallel_degree = 2\npipeline_parallel_split_points = "
-              "[\"layers.2\"]\n",
-              "torchtitan's own rule"},
              {"[training]\n[parallelism]\nexpert_parallel_degree = 2\nexpert_parallel_comm_backend = \"deepep\"\n",
               "which is \"standard\""},
              {"[training]\nenable_cpu_offload = true\n", "offloading"},
@@ -258,13 +253,13 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::ValuesIn(std::vector<test::KeyChange>{
         {"seq_len = 1024", R"({"batch": {"sequence": 1024}})"},
         {"local_batch_size = 4", R"({"batch": {"micro": 4, "global": 64}})"},
-        {"batch_size = 4", R"({"batch": {"micro": 4, "global": 64}})"},
+        {"batch_size = 4", "{}", "training.batch_size: not known to weft, and left out"},
         {"global_batch_size = 256", R"({"batch": {"global": 256}})"},
         {R"(mixed_precision_param = "float32")", R"({"precision": "fp32"})"},
         {R"(mixed_precision_param = "float16")", R"({"precision": "fp16"})"},
         {R"(mixed_precision_reduce = "bfloat16")", R"({"fsdp": {"reduce_precision": null}})"},
         {R"(dtype = "bfloat16")", "{}", "training.dtype: states are simulated in fp32, as by default, not in bfloat16"},
-        {"compile = true", R"({"compile": true})"},
+        {"compile = true", "{}", "training.compile: not known to weft, and left out"},
         {"[parallelism]; tensor_parallel_degree = 2",
          R"({"layout": {"tensor": 2}, "sequence_parallel": true, "batch": {"global": 64}})"},
         {"[parallelism]; tensor_parallel_degree = 2; data_parallel_shard_degree = 8",
@@ -303,8 +298,6 @@ INSTANTIATE_TEST_SUITE_P(
         {R"([activation_checkpoint]; mode = "memory_budget")", R"({"recompute": "none"})",
          "activation_checkpoint.mode: memory_budget recomputes what a compiler chooses, which weft cannot; nothing is "
          "recomputed in the simulation, which is faster and takes more memory; --set recompute=full is the other end"},
-        {"[float8]; enable_float8_linear = true", R"({"precision": "fp8"})",
-         "float8.enable_float8_linear: weights are gathered in 16 bits and the output layer is in 16 bits, too"},
         {R"([experimental]; custom_import = "x")", "{}"},
         {"[profiling]; enable = true", "{}"},
         {"[odd]; a = 1", "{}", "odd: not known to weft, and left out"},
@@ -335,9 +328,6 @@ INSTANTIATE_TEST_SUITE_P(
          "weft does not simulate"},
         {"[parallelism]; data_parallel_shard_degree = 0",
          "parallelism.data_parallel_shard_degree: expected -1 (all that are left) or at least 1"},
-        {"[parallelism]; data_parallel_degree = 8",
-         "layout: tensor 1 x pipeline 1 x data 8 = 8 ranks leave nodes empty: 2 nodes have 16 accelerators; give fewer "
-         "nodes or more data ranks"},
         {R"([parallelism]; expert_parallel_degree = 2; expert_parallel_comm_backend = "deepep")",
          R"(parallelism.expert_parallel_comm_backend: weft has torchtitan's all-to-all alone, which is "standard")"},
         {R"([activation_checkpoint]; mode = "some")",
