@@ -65,6 +65,10 @@ ProtocolCost read_cost(Field row) {
     cost.channel_part = row.bytes("channel_part", cost.channel_part);
     if (!(cost.channel_part > Bytes{})) row.error("channel_part", "expected more than 0 B");
     cost.most_channels = row.count("most_channels", 1);
+    cost.chunk = row.bytes("chunk", cost.chunk);
+    if (row.has("halved_below")) {
+        for (Field& element : row.list("halved_below")) cost.halved_below.push_back(element.as_number());
+    }
     cost.efficiency_in_node = read_efficiency(row, "efficiency_in_node", 1.0);
     cost.efficiency_across = read_efficiency(row, "efficiency_across", 1.0);
     cost.efficiency_shared = read_efficiency(row, "efficiency_shared", cost.efficiency_across);

@@ -16,6 +16,7 @@
 //       "step_in_node": "1.3 us", "step_across": "40 us",
 //       "post_in_node": "0 us", "post_across": "2 us",          // absent: 0
 //       "post_channel": "9 us", "channel_part": "2 KiB", "most_channels": 16,   // absent: 0
+//       "chunk": "128 KiB", "halved_below": [64, 8, 2],     // absent: not cut into loops
 //       "efficiency_in_node": 0.3, "efficiency_across": 0.025,
 //       "efficiency_shared": 0.01,                          // absent: as efficiency_across
 //       "rate_in_node": "20 GB/s", "rate_across": "2.5 GB/s",   // absent: as fast as the links

@@ -80,6 +80,11 @@ struct Phase {
     double duty = 1.0;  // share of the rounds in which a sender sends: below 1 where a chain fills and drains
     bool reduce = false;
     std::vector<Edge> edges{};  // of `listed`
+    // Of a message that protocols cut into loops (ProtocolCost::chunk): every channel takes a chunk for each of `heads`
+    // at a time, in stages, of which the last begins `fill` loops after the first. Chunks are 1/`finer` as long.
+    std::uint32_t heads = 0;
+    std::uint32_t fill = 0;
+    std::uint32_t finer = 1;
 
     // What one sender moves to one peer in the whole phase, as a fraction of the message.
     double volume() const { return fraction * repeat * duty; }

@@ -3,6 +3,8 @@
 // the switch copies it to all. So with every reduced read each member sends the whole message and receives 1/n of it,
 // and with every store the reverse (NVIDIA, PTX ISA, "multimem"; Klenk et al., "An in-network architecture for
 // accelerating shared-memory multiprocessor collectives", ISCA 2020, 996-1009).
+#include <algorithm>
+
 #include "sim/collective/double_tree.hpp"
 #include "sim/collective/rings.hpp"
 
@@ -24,13 +26,23 @@ void append_switch_round(std::vector<Transfer>& transfers, const GroupShape& sha
     }
 }
 
-// What the busier direction of a member's links carries, as traffic to a neighbour through the switch: all of the
-// message, and 1/n of it besides where members read and store.
+// The members of a node that are in charge of pieces: no more than this (NCCL, NCCL_MAX_NVLS_ARITY).
+std::uint32_t heads_of(std::uint32_t members) { return std::min(members, std::uint32_t{32}); }
+
+// What the busier direction of a head's links carries, as traffic to a neighbour through the switch: all of the
+// message, and its own piece besides where heads read and store. A loop is copied to where the switch reads, passes the
+// switch and is copied to where it belongs: three stages.
 template <bool... reduces>
 std::vector<Phase> switch_phases(const GroupShape& shape) {
     constexpr std::uint32_t passes = sizeof...(reduces);
-    const double fraction = passes > 1 ? 1.0 + 1.0 / shape.members : 1.0;
-    return {{.peer = Peer::shift, .fraction = fraction, .hops = passes, .reduce = (reduces || ...)}};
+    const std::uint32_t heads = heads_of(shape.members);
+    const double fraction = passes > 1 ? 1.0 + 1.0 / heads : 1.0;
+    return {{.peer = Peer::shift,
+             .fraction = fraction,
+             .hops = passes,
+             .reduce = (reduces || ...),
+             .heads = heads,
+             .fill = passes}};
 }
 
 template <bool... reduces>
@@ -40,13 +52,20 @@ std::vector<Transfer> switch_transfers(const GroupShape& shape) {
     return transfers;
 }
 
+// Besides the stages in nodes there is one for each level of the trees up and one down, half as long: half of the
+// channels go up to one parent, and what NICs send down passes at the same time. From four nodes on NCCL cuts finer.
 std::vector<Phase> tree_phases(const GroupShape& shape) {
-    const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
-    std::vector<Phase> phases{
-        {.peer = Peer::listed, .hops = 2, .hops_across = 2 * double_tree_depth(nodes), .reduce = true}};
+    const std::uint32_t m = shape.per_node(), nodes = shape.blocks(), depth = double_tree_depth(nodes);
+    std::vector<Phase> phases{{.peer = Peer::listed,
+                               .hops = 2,
+                               .hops_across = 2 * depth,
+                               .reduce = true,
+                               .heads = heads_of(m),
+                               .fill = 2 + depth,
+                               .finer = nodes < 4 ? 1U : 2U}};
     std::vector<Edge>& edges = phases.front().edges;
     for (std::uint32_t i = 0; i < shape.members; ++i) {
-        edges.push_back({i, i / m * m + (i + 1) % m, 1.0 + 1.0 / m});  // as switch_phases
+        edges.push_back({i, i / m * m + (i + 1) % m, 1.0 + 1.0 / heads_of(m)});  // as switch_phases
     }
     append_tree_edges(edges, nodes, m, m, 0.5 / m);
     return phases;

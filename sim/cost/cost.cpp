@@ -35,8 +35,25 @@ Seconds idle(const PhaseCost& phase, Bytes message) { return phase.bytes(message
 
 }  // namespace
 
+Bytes Loops::of(Bytes message) const {
+    Bytes loop = first, least = longest;
+    for (const double loops : halved_below) {
+        least = least / 2.0;
+        if (loop > least && message < loop * loops) loop = loop / 2.0;
+    }
+    return std::min(loop, message);
+}
+
+Seconds PhaseCost::cutting(Bytes message) const {
+    const Bytes loop = loops.of(message);
+    const double inside = (bytes(loop) / loops.inside).value;
+    const Seconds stage{std::pow(std::pow(loops.each.value, overlap) + std::pow(inside, overlap), 1.0 / overlap)};
+    return std::max(stage, idle(*this, loop)) * (message / loop + loops.fill) - idle(*this, message);
+}
+
 Seconds PhaseCost::latency(Bytes message) const {
     const Seconds whole = critical_path(message);
+    if (loops.first > Bytes{} && message > Bytes{}) return launch + whole + cutting(message);
     if (overlap == 1.0 || whole == Seconds{}) return launch + whole;
     // (L^p + B^p)^(1/p) - B, in terms of the smaller over the larger so that nothing overflows or cancels.
     const double l = whole.value, b = idle(*this, message).value;
@@ -75,6 +92,24 @@ std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<P
 
 namespace {
 
+Loops loops_of(const Router& router, Phase phase, std::span<const Communicator> communicators, const Topology& topology,
+               const ProtocolCost& protocol) {
+    if (phase.heads == 0 || !(protocol.chunk > Bytes{})) return {};
+    PhaseTraffic inside(topology, protocol, router);
+    const std::vector<RankId>& ranks = communicators.front().channels.front();
+    std::erase_if(phase.edges, [&](const Edge& edge) {
+        return topology.node_of(ranks[edge.from]) != topology.node_of(ranks[edge.to]);
+    });
+    for (const Communicator& communicator : communicators) inside.add(phase, communicator);
+    const Bytes longest = protocol.chunk * (phase.heads * protocol.most_channels);
+    return {longest,
+            longest / phase.finer,
+            protocol.halved_below,
+            protocol.post_in_node * phase.heads,
+            static_cast<double>(phase.fill),
+            inside.pattern().alone};
+}
+
 PhaseCost cost_by(const Router& router, const Phase& phase, std::span<const Communicator> communicators,
                   const Topology& topology, const ProtocolCost& protocol, const PhaseCost* whole) {
     PhaseTraffic traffic(topology, protocol, router);
@@ -89,6 +124,7 @@ PhaseCost cost_by(const Router& router, const Phase& phase, std::span<const Comm
             .most_channels = protocol.most_channels,
             .bytes_per_message_byte = phase.volume(),
             .overlap = protocol.overlap,
+            .loops = loops_of(router, phase, communicators, topology, protocol),
             .detoured = share,
             .around = &router != topology.router.get()};
 }

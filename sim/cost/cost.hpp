@@ -16,6 +16,17 @@
 
 namespace weft {
 
+// How a protocol cuts the messages of a phase (see ProtocolCost::chunk).
+struct Loops {
+    Bytes longest{}, first{};  // of all heads and channels: what halving counts from, and what it begins with; 0: none
+    std::vector<double> halved_below{};
+    Seconds each{};  // besides its bytes
+    double fill = 0.0;
+    BytesPerSecond inside{};  // as Pattern::alone, of the messages inside nodes alone
+
+    Bytes of(Bytes message) const;  // of one loop
+};
+
 // A stretch of an algorithm on the wire: latency first, then message x bytes_per_message_byte on the pattern.
 struct PhaseCost {
     Pattern pattern{};
@@ -26,14 +37,17 @@ struct PhaseCost {
     double most_channels = 0.0;
     double bytes_per_message_byte = 0.0;  // moved by one sender to one peer
     double overlap = 1.0;                 // see ProtocolCost
-    std::size_t phases = 1;               // of the algorithm, that this stretch joins
-    double detoured = 0.0;                // the share of the bytes that takes detours
-    bool around = false;                  // whether routes are those around slow links
+    Loops loops{};
+    std::size_t phases = 1;  // of the algorithm, that this stretch joins
+    double detoured = 0.0;   // the share of the bytes that takes detours
+    bool around = false;     // whether routes are those around slow links
 
     Bytes bytes(Bytes message) const { return message * bytes_per_message_byte; }
     Seconds critical_path(Bytes message) const {
         return path + posts * std::min(most_channels, channels_per_byte * message.value);
     }
+    // What a message of at least a byte takes longer for being worked off in loops, where it is.
+    Seconds cutting(Bytes message) const;
     // launch + what of the critical path the bytes of `message` do not hide on idle links.
     Seconds latency(Bytes message) const;
     // On idle links, to the end.

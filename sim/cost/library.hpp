@@ -121,6 +121,12 @@ struct ProtocolCost {
     Seconds post_channel{};
     Bytes channel_part{1.0};
     double most_channels = 1.0;
+    // Of algorithms that work a message off in loops: what each of `most_channels` takes for each head at a time, at
+    // most. It is halved for messages of fewer loops than the first of these, and again for fewer than the next. In
+    // nodes a loop takes (L^p + B^p)^(1/p), p = `overlap`, with L post_in_node for each head; the way between nodes may
+    // take longer. 0: not cut.
+    Bytes chunk{};
+    std::vector<double> halved_below{};
     double efficiency_in_node = 1.0;
     double efficiency_across = 1.0;
     double efficiency_shared = 1.0;  // the same where several groups go through one NIC

@@ -68,6 +68,27 @@ TEST(cost, a_message_between_nodes_is_posted_for_each_channel_that_has_its_part_
     EXPECT_NEAR(posts(1_GiB), 4 * 16 * 5e-6, 1e-12) << "no more than there are";
 }
 
+// Eight heads, 16 channels: loops of 16 MiB, and of half as much for messages of fewer than 64 of these. Two loops pass
+// before the last stage begins; each is (1 + 1/8) of it on a member's links.
+TEST(cost, a_message_in_loops_takes_two_more_of_them_and_their_posts) {
+    const Topology topology = toy_crossbar(8, 8, 10_GBps, 0_us);
+    ProtocolCost protocol = steps_of_1_us;
+    protocol.chunk = 128_KiB;
+    protocol.halved_below = {64, 8, 2};
+    protocol.most_channels = 16;
+    const auto time = [&](Bytes message) {
+        const auto costs = cost_of(Collective::all_reduce, "nvls", 8, topology, protocol);
+        EXPECT_EQ(costs.size(), 1u);
+        return costs[0].time(message).value - (10e-6 + 2e-6);
+    };
+    const double per_byte = 1.125 / 10e9;
+    EXPECT_NEAR(time(1_GiB), (1_GiB + 32_MiB).value * per_byte, 1e-9);
+    EXPECT_NEAR(time(512_MiB), (512_MiB + 16_MiB).value * per_byte, 1e-9);
+    EXPECT_NEAR(time(1_MiB), (3_MiB).value * per_byte, 1e-9) << "less than a loop";
+    protocol.post_in_node = 2_us;
+    EXPECT_NEAR(time(1_GiB), (1_GiB + 32_MiB).value * per_byte + 66 * 16e-6, 1e-9) << "for each head and loop";
+}
+
 TEST(cost, a_group_of_one_costs_its_launch) {
     const Topology topology = toy_crossbar(2, 1, 10_GBps, 1_us);
     const auto costs = cost_of(Collective::all_reduce, "ring", 1, topology, steps_of_1_us);
