@@ -140,8 +140,14 @@ PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, 
     PhaseCost direct = by(*topology.router);
     const auto is_faulty = [&](const LinkLoad& load) { return topology.link(load.link).intact.has_value(); };
     if (topology.around == nullptr || std::ranges::none_of(direct.pattern.loads, is_faulty)) return direct;
+    // Where both are as fast, a slow link that is the bottleneck is left to those who cannot avoid it.
     PhaseCost around = by(*topology.around);
-    return around.pattern.alone > direct.pattern.alone ? around : direct;
+    const BytesPerSecond tied = direct.pattern.alone * (1.0 - 1e-9);
+    const auto limits = [&](const LinkLoad& load) {
+        return is_faulty(load) && topology.link(load.link).bandwidth / load.load * (1.0 - 1e-9) <= direct.pattern.alone;
+    };
+    const bool is_tie = around.pattern.alone >= tied && std::ranges::any_of(direct.pattern.loads, limits);
+    return around.pattern.alone > direct.pattern.alone || is_tie ? around : direct;
 }
 
 bool same_traffic(const Phase& a, const Phase& b) {
