@@ -120,6 +120,11 @@ std::uint32_t GroupCosts::channels(const Choice& choice) {
     return static_cast<std::uint32_t>(communicators(library_.order_of(*choice.algorithm)).front().channels.size());
 }
 
+bool GroupCosts::shares_ports(const Choice& choice) {
+    if (base_ != nullptr) return base_->shares_ports(choice);
+    return shape_.members > 1 && communicators(library_.order_of(*choice.algorithm)).front().ports == Ports::shared;
+}
+
 Seconds GroupCosts::idle_time(const Choice& choice, Bytes message) {
     if (base_ != nullptr) return base_->idle_time(choice, message);
     return time_of(phases(choice), message);

@@ -60,6 +60,7 @@ class GroupCosts {
     }
     Pattern pattern(const Choice& choice, std::size_t phase);  // phases(choice)[phase].pattern
     std::uint32_t channels(const Choice& choice);              // of each group; 0 for groups of one
+    bool shares_ports(const Choice& choice);                   // of its NICs, with others
     Seconds idle_time(const Choice& choice, Bytes message);
 
     std::size_t routed_links() const;  // loads of links that were worked out so far

@@ -153,7 +153,8 @@ CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const Colle
                       .algorithm = choice.protocol->algorithm,
                       .protocol = choice.protocol->protocol,
                       .is_tuned = set.costs().is_tuned(request.op, message, request.preference),
-                      .channels = set.channels(choice)};
+                      .channels = set.channels(choice),
+                      .shares_ports = set.costs().shares_ports(choice)};
     if (request.pace == Pace::message_by_message) {
         row.time = explicit_time(set, topology, request, choice, message) + host_time(request);
     } else {

@@ -42,6 +42,7 @@ struct CollectiveRow {
     std::string_view algorithm, protocol;
     bool is_tuned = false;  // whether the library's tuner chose them
     std::uint32_t channels = 0;
+    bool shares_ports = false;  // groups go through the same NICs
     std::vector<ClassUtilization> links{};
     std::vector<HotLink> hottest{};            // as many as the request asks for
     std::optional<TimeQuantiles> sampled{};    // of the time, if samples are asked for

@@ -8,9 +8,11 @@
 #include <set>
 
 #include "sim/io/units.hpp"
+#include "tools/output/call_notes.hpp"
 #include "tools/output/columns.hpp"
 #include "tools/output/fabric_text.hpp"
 #include "tools/output/json_text.hpp"
+#include "tools/output/report_json.hpp"
 #include "tools/output/result_table.hpp"
 
 namespace weft {
@@ -152,6 +154,7 @@ Json rows_json(const CollectiveRequest& request, std::span<const CollectiveRow> 
         const CollectiveRow& row = rows[i];
         json[i]["links"] = links_json(row.links);
         json[i]["hottest_links"] = hot_links_json(row.hottest);
+        json[i]["validation"] = evidence_json(evidence_of(call_traits(request, row.message)));
         if (row.sampled) {
             json[i]["sampled"] = {{"p50_s", row.sampled->p50.value},
                                   {"p95_s", row.sampled->p95.value},
@@ -219,7 +222,7 @@ std::string collective_nccl(const CollectiveRequest& request, std::span<const Co
         sum += row.bus_bandwidth.value / 1e9;
     }
     if (!rows.empty()) text += fmt::format("# Avg bus bandwidth    : {:g}\n", sum / static_cast<double>(rows.size()));
-    return text + links_text(request, rows);
+    return text + links_text(request, rows) + call_notes(request, rows);
 }
 
 std::string collective_osu(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
@@ -230,7 +233,7 @@ std::string collective_osu(const CollectiveRequest& request, std::span<const Col
         text += fmt::format("{:<12.0f}{:>16.2f}  {:<18} {}\n", row.size.value, row.time.value * 1e6, row.algorithm,
                             row.protocol);
     }
-    return text + links_text(request, rows);
+    return text + links_text(request, rows) + call_notes(request, rows);
 }
 
 std::string collective_samples(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {

@@ -54,6 +54,8 @@ Json splits_json(const std::vector<Split>& splits) {
     });
 }
 
+}  // namespace
+
 Json evidence_json(const Evidence& evidence) {
     Json json{{"validated", evidence.is_of_the_kind()}, {"rows", evidence.errors.rows}};
     if (evidence.errors.rows == 0) return json;
@@ -65,6 +67,8 @@ Json evidence_json(const Evidence& evidence) {
                  {"bias", evidence.errors.bias}});
     return json;
 }
+
+namespace {
 
 Json validity_json(const Validity& validity) {
     Json job;

@@ -25,6 +25,8 @@ nlohmann::ordered_json calls_json(const std::vector<CallReport>& calls);
 // Of the fullest stage, against what the device has.
 nlohmann::ordered_json planned_memory_json(const Plan& plan, std::span<const MemoryAdvice> advice);
 
+nlohmann::ordered_json evidence_json(const Evidence& evidence);
+
 // `wall` is the only value that may differ between two runs of the same input. The plan that was simulated says of its
 // job what the report says in prose.
 std::string report_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity,

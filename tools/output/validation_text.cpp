@@ -91,17 +91,20 @@ std::string ranks_text(double least, double most) {
     return fmt::format("{}{} ranks", grouped(least), least == most ? "" : " to " + grouped(most));
 }
 
-// Of the job's traits, those that no measured run shares.
+// Of the job's or the call's traits, those that no measured run shares.
 std::string without(const Evidence& evidence, const JobTraits& job) {
     std::vector<std::string> values;
     for (const std::string_view name : evidence.unlike) {
-        const auto place = static_cast<std::size_t>(std::ranges::find(trait_names, name) - trait_names.begin());
+        const auto among = [&](const auto& names) { return std::ranges::find(names, name) - names.begin(); };
+        const auto place = static_cast<std::size_t>(std::min(among(trait_names), among(call_trait_names)));
         values.push_back(name == "scale" ? ranks_text(job.ranks, job.ranks) : job.values[place]);
     }
     return fmt::format("{}", fmt::join(values, ", "));
 }
 
-std::string line(std::string_view answer, const Evidence& evidence, const JobTraits& job) {
+}  // namespace
+
+std::string evidence_text(std::string_view answer, const Evidence& evidence, const JobTraits& job) {
     std::string text = fmt::format("  {:<11}", answer);
     if (evidence.errors.rows == 0) return text + fmt::format("not validated: not measured on {}\n", job.values[0]);
     if (!evidence.is_of_the_kind()) text += fmt::format("not validated for {}; nearest: ", without(evidence, job));
@@ -110,6 +113,8 @@ std::string line(std::string_view answer, const Evidence& evidence, const JobTra
                               percent(evidence.errors.mean), percent(evidence.errors.percentile_90),
                               signed_percent_text(evidence.errors.bias));
 }
+
+namespace {
 
 std::string cell(std::string text) {
     for (std::size_t bar = text.find('|'); bar != text.npos; bar = text.find('|', bar + 2)) text.insert(bar, 1, '\\');
@@ -239,12 +244,14 @@ std::string verdict_text(const Validation& validation) {
            fmt::format("; not judged, having none: predicted rows of {} sets, fitted rows of {}.", predicted, fitted);
 }
 
-std::string memory_validity_text(const Validity& validity) { return line("memory", validity.memory, validity.job); }
+std::string memory_validity_text(const Validity& validity) {
+    return evidence_text("memory", validity.memory, validity.job);
+}
 
 std::string validity_text(const Validity& validity) {
     const JobTraits& job = validity.job;
     return fmt::format("measured runs of this kind ({}, {}):\n{}{}", fmt::join(job.values, ", "),
-                       ranks_text(job.ranks, job.ranks), line("step time", validity.step_time, job),
+                       ranks_text(job.ranks, job.ranks), evidence_text("step time", validity.step_time, job),
                        memory_validity_text(validity));
 }
 

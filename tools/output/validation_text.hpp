@@ -21,6 +21,8 @@ std::string verdict_text(const Validation& validation);        // of all bounds;
 ResultTable validated_table(const Validation& validation, std::span<const ValidatedRow> rows);
 std::string quantity_text(std::string_view quantity, double value);  // "3.53 s", "66.5 GiB"
 
+// A line that begins with what is answered: "step time", or a range of sizes.
+std::string evidence_text(std::string_view answer, const Evidence& evidence, const JobTraits& job);
 std::string validity_text(const Validity& validity);
 std::string memory_validity_text(const Validity& validity);  // its line about memory
 

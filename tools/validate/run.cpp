@@ -228,7 +228,8 @@ Prediction predict(const ValidationCase& one, const ValidationRow& row, FlopConv
     if (const RunRequest* const run = std::get_if<RunRequest>(&one.subject)) {
         return {.values = predicted_run(*run, row.measured)};
     }
-    return {.values = {collective_time(std::get<CollectiveRequest>(one.subject)).value}};
+    const CollectiveRequest& call = std::get<CollectiveRequest>(one.subject);
+    return {.values = {collective_time(call).value}, .job = call_traits(call, call.messages.front())};
 }
 
 std::vector<ValidatedRow> run_validation(std::span<const ValidationSet> sets, const ValidationOptions& options) {

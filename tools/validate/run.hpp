@@ -42,12 +42,17 @@ struct JobTraits {
 
 JobTraits job_traits(const Plan& plan);
 
+// The same of one collective call; what is left of the traits is "".
+inline constexpr std::array<std::string_view, trait_names.size()> call_trait_names{"library", "nodes",  "op", "size",
+                                                                                   "machine", "groups", ""};
+JobTraits call_traits(const CollectiveRequest& request, Bytes message);
+
 struct Prediction {
     std::vector<double> values;  // one per measurement of the row, in SI units
     bool fits = true;            // in the device's memory
     Flops step_flops{};          // by the convention asked for; 0 of a collective
     double ranks = 1;
-    std::optional<JobTraits> job{};  // of a step
+    std::optional<JobTraits> job{};  // of a step or a call
 };
 
 // Throws ConfigError or RangeError for what cannot be predicted.
@@ -62,7 +67,7 @@ struct ValidatedRow {
     bool fits = true;
     // TFLOP/s per accelerator by the convention asked for; 0 where the quantity is no time of a step.
     double measured_tflops = 0, predicted_tflops = 0;
-    std::optional<JobTraits> job{};  // of a step
+    std::optional<JobTraits> job{};  // of a step or a call
 
     double error() const { return predicted / measured - 1.0; }
 };

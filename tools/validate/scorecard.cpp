@@ -37,6 +37,7 @@ constexpr double same_scale = 4;  // ranks that differ by less are of one scale
 // What of a step a quantity is about; empty: only of a part of it.
 std::string_view answer_of(std::string_view quantity) {
     if (quantity.ends_with("_bytes")) return "memory";
+    if (quantity == collective_quantity) return "call";
     const bool is_whole = quantity == "step_s" || quantity == "step.time_s" || quantity.ends_with("tokens_per_s") ||
                           quantity.ends_with("_tflops");
     return is_whole ? "step time" : "";
@@ -78,10 +79,10 @@ unsigned shared_traits(const JobTraits& job, const RecordedRuns& runs) {
     return 2 * shared + (std::max(job.ranks / runs.ranks(), runs.ranks() / job.ranks) <= same_scale);
 }
 
-std::vector<std::string_view> traits_without(unsigned shared) {
+std::vector<std::string_view> traits_without(unsigned shared, std::span<const std::string_view> names) {
     std::vector<std::string_view> unlike;
-    for (std::size_t i = 0; i < trait_names.size(); ++i) {
-        if ((shared >> (trait_names.size() - i) & 1U) == 0) unlike.push_back(trait_names[i]);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if ((shared >> (names.size() - i) & 1U) == 0) unlike.push_back(names[i]);
     }
     if ((shared & 1U) == 0) unlike.push_back("scale");
     return unlike;
@@ -93,7 +94,8 @@ Evidence nearest(const JobTraits& job, std::string_view answer, const std::vecto
         if (runs.answer() == answer) most = std::max(most, shared_traits(job, runs));
     }
     if (most == 0) return {};
-    Evidence evidence{.sets = {}, .unlike = traits_without(most)};
+    Evidence evidence{.sets = {},
+                      .unlike = traits_without(most, answer == "call" ? std::span(call_trait_names) : trait_names)};
     std::set<std::string_view> sets;
     std::vector<double> errors, ranks;
     for (const RecordedRuns& runs : record) {
@@ -173,12 +175,20 @@ std::vector<std::size_t> worst_rows(std::span<const ValidationSet> sets, std::sp
     return places;
 }
 
-Validity validity_of(const Plan& plan) {
+namespace {
+
+std::string_view shipped_record() {
     const auto tables = embedded::validation_tables();
     const auto record = std::ranges::find(tables, "errors", &embedded::File::name);
     WEFT_CHECK(record != tables.end(), "no record of errors is shipped");
-    return validity_of(job_traits(plan), record->text);
+    return record->text;
 }
+
+}  // namespace
+
+Evidence evidence_of(const JobTraits& call) { return nearest(call, "call", read_record(shipped_record())); }
+
+Validity validity_of(const Plan& plan) { return validity_of(job_traits(plan), shipped_record()); }
 
 Validity validity_of(JobTraits job, std::string_view record) {
     const std::vector<RecordedRuns> runs = read_record(record);
@@ -190,7 +200,9 @@ std::string error_record(std::span<const ValidationSet> sets, std::span<const Va
     std::map<std::string, std::string> lines;  // errors by all that comes before them
     for (const ValidatedRow& row : rows) {
         const std::string_view answer = answer_of(row.quantity);
-        if (!row.job || answer.empty() || sets[row.set].rows[row.row].use != RowUse::predict) continue;
+        const RowUse use = use_of(sets, row);
+        const bool counts = use == RowUse::predict || (use == RowUse::fit && answer == "call");
+        if (!row.job || answer.empty() || !counts) continue;
         std::string& errors = lines[fmt::format("{},{},{},{}", sets[row.set].name, answer,
                                                 fmt::join(row.job->values, ","), row.job->ranks)];
         errors += fmt::format("{}{:.1f}", errors.empty() ? "" : " ", 100 * error_of(row));

@@ -86,11 +86,14 @@ struct Validity {
     Evidence step_time, memory;
 };
 
+// Of one collective call, by rows of either use.
+Evidence evidence_of(const JobTraits& call);
+
 Validity validity_of(const Plan& plan);
 Validity validity_of(JobTraits job, std::string_view record);
 
-// The CSV text of such a record: rows marked predict that measured a step's time, rate or memory. A rate's error is
-// that of its time.
+// The CSV text of such a record: rows marked predict that measured a step's time, rate or memory, and all undisturbed
+// ones of single calls. A rate's error is that of its time.
 std::string error_record(std::span<const ValidationSet> sets, std::span<const ValidatedRow> rows);
 
 }  // namespace weft
