@@ -1,6 +1,7 @@
 #include "workloads/report/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -8,6 +9,7 @@
 #include "sim/base/check.hpp"
 #include "sim/base/enumerators.hpp"
 #include "sim/engine/breakdown.hpp"
+#include "topologies/fabric.hpp"
 #include "topologies/measurements/measurement.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/job/job_size.hpp"
@@ -198,6 +200,22 @@ Report planned_report(const Plan& plan, NetworkKind network) {
     return report;
 }
 
+namespace {
+
+// That other traffic is on links which the job leaves alone; "" if it meets any.
+std::string unmet_traffic(const Fabric& fabric, std::span<const LinkReport> links) {
+    std::vector<std::string> unmet;
+    for (const LinkReport& link : links) {
+        if (!has_background(fabric, link.link_class)) continue;
+        if (link.peak_utilization > 0.0) return "";
+        unmet.push_back(link.link_class);
+    }
+    if (unmet.empty()) return "";
+    return fmt::format("no message of the job meets other traffic: it sends nothing over {}", fmt::join(unmet, ", "));
+}
+
+}  // namespace
+
 Report make_report(const Simulation& run) {
     const Program& program = run.step.program;
     const Table<RankClassId, Breakdown> breakdowns =
@@ -213,6 +231,8 @@ Report make_report(const Simulation& run) {
     report.metrics = metrics_of(figures(run, average, bubble, optimizer));
     report.communication = communication_reports(program, average);
     report.links = link_reports(run);
+    const std::string unmet = unmet_traffic(run.plan.job.fabric, report.links);
+    if (!unmet.empty()) report.remarks.push_back(unmet);
     report.hottest = hottest_links(run.topology(), listed_links(program.patterns, run.timeline.moved),
                                    since_start(run.timeline.end), hottest_of_class);
     report.classes = static_cast<std::uint32_t>(program.classes.size());
