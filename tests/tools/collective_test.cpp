@@ -43,6 +43,33 @@ TEST(collective, json_has_the_agreed_keys) {
     }
 }
 
+TEST(collective, says_how_well_calls_of_the_kind_are_known) {
+    const std::string measured = "all_reduce --machine dgx-h200 --ranks 16 --sizes 1K,1M";
+    for (const Json& row : collective_json(measured).at("rows")) {
+        const Json& known = row.at("validation");
+        EXPECT_TRUE(known.at("validated")) << known;
+        EXPECT_EQ(known.at("sets"), Json::array({"collectives-h200-2x8"}));
+        EXPECT_GT(known.at("p90"), 0.0);
+    }
+    const std::string text = run_weft("collective " + measured).out;
+    EXPECT_NE(text.find("#  up to 64 KiB  7 of collectives-h200-2x8, 16 ranks: mean error"), text.npos) << text;
+    const std::string unknown = run_weft("collective all_reduce --machine tpu-v4 --ranks 8 --sizes 1M").out;
+    EXPECT_NE(unknown.find("#  no evidence: nothing measured of xla\n"), unknown.npos) << unknown;
+}
+
+TEST(collective, says_why_a_larger_message_may_be_the_faster_one_and_what_shared_nics_cost) {
+    const std::string text = run_weft(
+                                 "collective all_reduce --machine lumi-g --ranks 24 --ranks-per-node 1 --groups 8 "
+                                 "--sizes 128K,256K")
+                                 .out;
+    EXPECT_NE(text.find("# 131072 B take longer than 262144 B: the library's own table has tree LL up to there\n"),
+              text.npos)
+        << text;
+    const std::string shared =
+        run_weft("collective all_reduce --machine frontier --ranks 64 --groups 2 --sizes 256M").out;
+    EXPECT_NE(shared.find("# groups share NICs, of which ring Simple reaches 0.395 then, 0.77 where"), shared.npos);
+}
+
 TEST(collective, sizes_are_a_range_or_a_list) {
     const auto sizes = [](const std::string& text) {
         std::vector<std::int64_t> found;

@@ -41,7 +41,7 @@ std::string validity_notes(const CollectiveRequest& request) {
         const Evidence evidence = evidence_of(call);
         const std::string one = evidence.errors.rows == 0
                                     ? fmt::format("no evidence: nothing measured of {}\n", call.values[0])
-                                    : evidence_text(call.values[3], evidence, call).substr(2);
+                                    : evidence_text(call.values[3] + "  ", evidence, call).substr(2);
         if (one != last) text += fmt::format("{} {}", text.empty() ? "# measured calls of this kind:\n# " : "# ", one);
         last = one;
     }
