@@ -30,10 +30,8 @@ unsigned threads_of(const po::variables_map& arguments) {
 }
 
 std::unique_ptr<Crew> crew_of(const po::variables_map& arguments) {
-    const double patience = arguments["patience"].as<double>();
-    if (!(patience > 0)) throw po::error("--patience: expected a time above 0");
-    if (!is_crew_of_mpi(arguments)) return thread_crew(threads_of(arguments));
-    return mpi_crew({.threads = threads_of(arguments), .patience = Seconds{patience}});
+    const unsigned threads = threads_of(arguments);
+    return is_crew_of_mpi(arguments) ? mpi_crew(threads) : thread_crew(threads);
 }
 
 bool is_done_already(const SweepRun& sweep, const SweepSettings& settings) {
@@ -124,7 +122,7 @@ Exit submit(const po::variables_map& arguments, const SweepRequest& request, con
         throw po::error(fmt::format("--submit: expected slurm, got \"{}\"", to));
     }
     if (!settings.out || !arguments.count("job")) throw po::error("--submit needs JOB, and --out for the table");
-    for (const char* const option : {"shard", "jobs", "json", "report", "patience"}) {
+    for (const char* const option : {"shard", "jobs", "json", "report"}) {
         if (!arguments[option].empty() && !arguments[option].defaulted()) {
             throw po::error(fmt::format("--submit and --{} do not go together", option));
         }

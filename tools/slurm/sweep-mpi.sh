@@ -12,5 +12,5 @@ set -euo pipefail
 
 sweep=$1 rows=$2 weft=${WEFT:-weft}
 
-# --kill-on-bad-exit=0: a node that is lost takes its ranks with it, not the step.
-exec srun --mpi=pmix --kill-on-bad-exit=0 "$weft" sweep "$sweep" --out "$rows" --resume
+# --kill-on-bad-exit: without a rank that was lost the others would wait for it until the time limit.
+exec srun --mpi=pmix --kill-on-bad-exit "$weft" sweep "$sweep" --out "$rows" --resume

@@ -1,22 +1,24 @@
-#include "tools/sweep/crew.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
-#include <string>
+
+#include "tools/sweep/crew.hpp"
 
 #ifdef WEFT_HAS_MPI
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
+#include <boost/serialization/string.hpp>
 #include <chrono>
-#include <memory>
-#include <optional>
-#include <vector>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
 
-#include "tools/command.hpp"
-#include "tools/sweep/mpi_wire.hpp"
+#include "tools/parallel.hpp"
 #endif
 
 namespace weft {
@@ -38,7 +40,7 @@ bool is_mpi_job() { return launched() > 1; }
 
 #ifndef WEFT_HAS_MPI
 
-std::unique_ptr<Crew> mpi_crew(const MpiOptions&) {
+std::unique_ptr<Crew> mpi_crew(unsigned) {
     throw std::runtime_error(
         "this weft was built without MPI, and each of its ranks would run the whole sweep: install MPI and Boost.MPI "
         "(Debian: libboost-mpi-dev libopenmpi-dev openmpi-bin) and build it anew, or run shards (--shard I/N)");
@@ -49,169 +51,66 @@ std::unique_ptr<Crew> mpi_crew(const MpiOptions&) {
 namespace {
 
 namespace mpi = boost::mpi;
-using enum MpiTag;
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
 
-Clock::duration duration_of(Seconds time) {
-    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time.value));
-}
+constexpr std::size_t none = std::numeric_limits<std::size_t>::max();  // in place of a row: there are no more
 
-// All ranks take part when MPI begins and ends: one that is silent would keep the others there for good.
-Timer leaving_after(Clock::duration longest, const char* reason) {
-    return {longest, [reason] {
-                std::fflush(stdout);
-                fmt::print(stderr, "error: {}\n", reason);
-                std::_Exit(static_cast<int>(Exit::bad_input));
-            }};
-}
+// Messages to rank 0. Every report is answered with the number of a row, or `none`, to the thread that sent it.
+enum Tag : int { report, farewell };
 
-class Leader {
-  public:
-    Leader(MpiWire& wire, int ranks, const SweepWork& work, const MpiOptions& options)
-        : wire_(wire),
-          work_(work),
-          options_(options),
-          hand_out_(work.rows, static_cast<std::size_t>(ranks), options.threads),
-          members_(static_cast<std::size_t>(ranks)) {
-        for (Member& member : members_) member.heard = Clock::now();
+// What a thread of another rank asks for its next row with.
+struct Report {
+    int thread = 0;
+    std::string inputs;        // SweepWork's
+    std::string row, failure;  // what came of the row before: row_line(), or why there is none
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned /*version*/) {
+        archive& thread& inputs& row& failure;
     }
+};
 
-    void run() {
-        EvaluatorThreads own(work_, options_.threads);
-        bool halted = false;
-        while (!hand_out_.is_done() && !(halted && hand_out_.is_idle())) {
-            while (const std::optional<MpiMessage> message = wire_.receive()) take(*message);
-            if (!halted && work_.stopped()) {
-                halted = true;
-                hand_out_.stop();
-                hand_out_.give_back(0, own.withdraw());
-                for_each_present([&](int rank) { wire_.send(rank, halt); });
-            }
-            own.put(hand_out_.next(0));
-            for_each_present([&](int rank) {
-                const std::vector<std::size_t> next = hand_out_.next(static_cast<std::size_t>(rank));
-                if (!next.empty()) wire_.send(rank, rows, text_of(next));
-            });
-            for (auto& [number, row] : own.take(milliseconds(2))) finish(0, number, std::move(row));
-            keep_alive();
+// The rows that rank 0 has to give and to get. From any thread.
+class Ledger {
+  public:
+    explicit Ledger(const SweepWork& work) : work_(work) {}
+
+    std::size_t next() {
+        const std::lock_guard lock(mutex_);
+        const bool is_over = failure_ || begun_ == work_.rows.size() || work_.stopped();
+        return is_over ? none : work_.rows[begun_++];
+    }
+    // Calls act(), of which what it throws ends the work.
+    template <class Act>
+    void attempt(Act act) {
+        try {
+            act();
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            if (!failure_) failure_ = std::current_exception();
         }
     }
-
-    bool is_present(int rank) const { return !member(rank).left && !member(rank).given_up; }
-    bool has_given_up() const {
-        return std::ranges::any_of(members_, [](const Member& each) { return each.given_up; });
+    void deliver(std::size_t number, Row row) {
+        const std::lock_guard lock(mutex_);
+        work_.deliver(number, std::move(row));
+    }
+    void check() const {
+        if (failure_) std::rethrow_exception(failure_);
     }
 
   private:
-    struct Member {
-        Clock::time_point heard, told{};
-        bool said_hello = false, given_up = false, left = false;
-    };
-    Member& member(int rank) { return members_[static_cast<std::size_t>(rank)]; }
-    const Member& member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
-
-    // Ranks that answer and agree on the inputs.
-    template <class Do>
-    void for_each_present(Do act) {
-        for (int rank = 1; rank < static_cast<int>(members_.size()); ++rank) {
-            if (is_present(rank) && member(rank).said_hello) act(rank);
-        }
-    }
-
-    void take(const MpiMessage& message) {
-        Member& from = member(message.from);
-        from.heard = Clock::now();
-        from.given_up = false;
-        switch (message.tag) {
-            case hello:
-                if (message.text != work_.inputs) {
-                    throw std::runtime_error(fmt::format("rank {} reads other inputs than rank 0", message.from));
-                }
-                from.said_hello = true;
-                break;
-            case result: {
-                auto [number, row] = parse_row(message.text);
-                finish(message.from, number, std::move(row));
-                break;
-            }
-            case rest:
-                hand_out_.give_back(static_cast<std::size_t>(message.from), numbers_in(message.text));
-                break;
-            case failure:
-                throw std::runtime_error(fmt::format("rank {}: {}", message.from, message.text));
-            case leave:
-                from.left = true;
-                hand_out_.give_up(static_cast<std::size_t>(message.from));
-                break;
-            default:
-                break;
-        }
-    }
-
-    void finish(int from, std::size_t number, Row row) {
-        if (hand_out_.finish(static_cast<std::size_t>(from), number)) work_.deliver(number, std::move(row));
-    }
-
-    void keep_alive() {
-        const auto now = Clock::now();
-        const auto patience = duration_of(options_.patience);
-        for (int rank = 1; rank < static_cast<int>(members_.size()); ++rank) {
-            Member& each = member(rank);
-            if (!is_present(rank)) continue;
-            if (now - each.heard > patience) {
-                each.given_up = true;
-                hand_out_.give_up(static_cast<std::size_t>(rank));
-                fmt::print(stderr, "rank {} is silent; others do its points\n", rank);
-            } else if (now - each.told > patience / 5) {
-                each.told = now;
-                wire_.send(rank, alive);
-            }
-        }
-    }
-
-    MpiWire& wire_;
-    const SweepWork& work_;  // until run() ends
-    const MpiOptions& options_;
-    HandOut hand_out_;
-    std::vector<Member> members_;
+    const SweepWork& work_;
+    std::mutex mutex_;
+    std::size_t begun_ = 0;
+    std::exception_ptr failure_;
 };
-
-// Rank 0 has not been heard of for so long that nobody should wait for it any more.
-struct SilentLeader : std::runtime_error {
-    SilentLeader() : std::runtime_error("rank 0 is silent; the same command with --resume goes on") {}
-};
-
-// A rank other than 0, until rank 0 says that it is over. Whether all ranks are there to end together.
-bool follow(MpiWire& wire, const SweepWork& work, const MpiOptions& options) {
-    wire.send(0, hello, work.inputs);
-    EvaluatorThreads own(work, options.threads);
-    const auto patience = duration_of(options.patience);
-    auto heard = Clock::now(), told = heard;
-    while (true) {
-        while (const std::optional<MpiMessage> message = wire.receive()) {
-            heard = Clock::now();
-            if (message->tag == end) return message->text.empty();
-            if (message->tag == rows) own.put(numbers_in(message->text));
-            if (message->tag == halt) wire.send(0, rest, text_of(own.withdraw()));
-        }
-        for (const auto& [number, row] : own.take(milliseconds(2))) wire.send(0, result, row_line(number, row));
-        const auto now = Clock::now();
-        if (now - told > patience / 5) {
-            told = now;
-            wire.send(0, alive);
-        }
-        if (now - heard > 2 * patience) throw SilentLeader();
-    }
-}
 
 class MpiCrew final : public Crew {
   public:
-    explicit MpiCrew(const MpiOptions& options)
-        : options_(options), environment_(begun(duration_of(options.patience))), wire_(world_) {
-        if (mpi::environment::thread_level() < mpi::threading::serialized) {
+    explicit MpiCrew(unsigned threads)
+        : threads_(threads), environment_(mpi::threading::multiple, /*abort_on_exception=*/false) {
+        if (mpi::environment::thread_level() < mpi::threading::multiple) {
             throw std::runtime_error(
-                "this MPI takes calls from one thread only (no MPI_THREAD_SERIALIZED): run shards");
+                "this MPI takes no calls from several threads (no MPI_THREAD_MULTIPLE): run shards");
         }
         if (world_.size() < launched()) {
             throw std::runtime_error(
@@ -219,88 +118,99 @@ class MpiCrew final : public Crew {
                             "--mpi that this MPI speaks (srun --mpi=list); or run shards",
                             launched(), world_.size()));
         }
-        beat();
     }
-
-    // A silent rank cannot take part in MPI's end. The first to leave without it mostly takes the others down with it:
-    // that is rank 0, when all is written, and the others give it time.
+    // All ranks end together: whoever never ran has others that may still ask.
     ~MpiCrew() override {
-        pulse_.reset();
-        const bool has_silent = leader_ ? leader_->has_given_up() : !ends_with_all_;
-        const auto patience = duration_of(options_.patience);
-        if (leads()) {
-            tell_others(end, has_silent ? "without the silent" : "");
-        } else if (!has_run_) {
-            wire_.send(0, leave);
-        } else if (has_silent && !leader_is_silent_) {
-            std::this_thread::sleep_for(patience);
+        if (!leads()) {
+            world_.send(0, farewell);
+        } else if (!has_served_) {
+            serve([](int, const Report&) { return none; });
         }
-        const auto is_there = [&](int rank) { return leader_ ? leader_->is_present(rank) : !leader_is_silent_; };
-        for (const auto begin = Clock::now(); !wire_.has_sent_all(is_there) && Clock::now() - begin < patience;) {
-            std::this_thread::sleep_for(milliseconds(1));
-        }
-        if (has_silent) (void)environment_.release();
-        const Timer timer = leaving_after(2 * patience, "MPI does not end: some rank is silent");
-        environment_.reset();
     }
 
     bool leads() const override { return world_.rank() == 0; }
 
-    void run(const SweepWork& work) override {
-        has_run_ = true;
-        if (!leads()) return evaluate_for_others(work);
-        pulse_.reset();
-        leader_.emplace(wire_, world_.size(), work, options_).run();
-        beat();
-    }
+    void run(const SweepWork& work) override { leads() ? lead(work) : follow(work); }
 
   private:
-    static std::unique_ptr<mpi::environment> begun(Clock::duration patience) {
-        constexpr Clock::duration least = std::chrono::seconds(10);  // until a busy machine has started all processes
-        const Timer timer =
-            leaving_after(std::max(2 * patience, least),
-                          "MPI does not begin: some rank is silent, or slower than twice the --patience");
-        return std::make_unique<mpi::environment>(mpi::threading::serialized, /*abort_on_exception=*/false);
+    void lead(const SweepWork& work) {
+        Ledger ledger(work);
+        const auto evaluate = [&] {
+            for (std::size_t row = ledger.next(); row != none; row = ledger.next()) {
+                ledger.attempt([&] { ledger.deliver(row, work.evaluate(row)); });
+            }
+        };
+        const auto answer = [&](int from, const Report& said) {
+            ledger.attempt([&] {
+                if (said.inputs != work.inputs) {
+                    throw std::runtime_error(fmt::format("rank {} reads other inputs than rank 0", from));
+                }
+                if (!said.failure.empty()) throw std::runtime_error(fmt::format("rank {}: {}", from, said.failure));
+                if (said.row.empty()) return;
+                auto [number, row] = parse_row(said.row);
+                ledger.deliver(number, std::move(row));
+            });
+            return ledger.next();
+        };
+        for_each_in_parallel(threads_ + 1, threads_ + 1, [&](std::size_t i) { i == 0 ? serve(answer) : evaluate(); },
+                             {});
+        ledger.check();
     }
 
-    // Tells that rank 0 is there while it reads a journal or writes the table, and makes no calls of MPI itself.
-    void beat() {
-        if (leads()) pulse_.emplace(duration_of(options_.patience) / 5, [this] { tell_others(alive); });
-    }
-
-    void tell_others(MpiTag tag, const std::string& text = "") {
-        for (int rank = 1; rank < world_.size(); ++rank) {
-            if (!leader_ || leader_->is_present(rank)) wire_.send(rank, tag, text);
+    // Until all others have said farewell.
+    template <class Answer>
+    void serve(Answer answer) {
+        constexpr std::chrono::microseconds pause{100};  // between looks: this thread shares its core
+        has_served_ = true;
+        for (int present = world_.size() - 1; present > 0;) {
+            const boost::optional<mpi::status> waiting = world_.iprobe();
+            if (!waiting) {
+                std::this_thread::sleep_for(pause);
+            } else if (waiting->tag() == farewell) {
+                world_.recv(waiting->source(), farewell);
+                --present;
+            } else {
+                Report said;
+                world_.recv(waiting->source(), report, said);
+                world_.send(waiting->source(), said.thread, answer(waiting->source(), said));
+            }
         }
     }
 
-    void evaluate_for_others(const SweepWork& work) {
-        try {
-            ends_with_all_ = follow(wire_, work, options_);
-        } catch (const SilentLeader&) {
-            leader_is_silent_ = true;
-            ends_with_all_ = false;
-            throw;
-        } catch (const std::exception& error) {
-            wire_.send(0, failure, error.what());
-            throw;
-        }
+    void follow(const SweepWork& work) {
+        std::mutex mutex;  // one report at a time: it is several messages
+        const auto next_row = [&](const Report& said) {
+            {
+                const std::lock_guard lock(mutex);
+                world_.send(0, report, said);
+            }
+            std::size_t row = none;
+            world_.recv(0, said.thread, row);
+            return row;
+        };
+        const auto evaluate = [&](std::size_t thread) {
+            Report said{.thread = static_cast<int>(thread), .inputs = work.inputs, .row = {}, .failure = {}};
+            for (std::size_t row = next_row(said); row != none; row = next_row(said)) {
+                try {
+                    said.row = row_line(row, work.evaluate(row));
+                } catch (const std::exception& error) {
+                    said.failure = error.what();
+                }
+            }
+            if (!said.failure.empty()) throw std::runtime_error(said.failure);
+        };
+        for_each_in_parallel(threads_, threads_, evaluate, {});
     }
 
-    MpiOptions options_;
-    std::unique_ptr<mpi::environment> environment_;  // its end is MPI's
+    unsigned threads_;
+    mpi::environment environment_;  // its end is MPI's
     mpi::communicator world_;
-    MpiWire wire_;
-    std::optional<Leader> leader_;  // of rank 0, once it has run
-    std::optional<Timer> pulse_;    // of rank 0, but while it runs
-    bool has_run_ = false;
-    bool ends_with_all_ = true;  // of the others: as rank 0 says
-    bool leader_is_silent_ = false;
+    bool has_served_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Crew> mpi_crew(const MpiOptions& options) { return std::make_unique<MpiCrew>(options); }
+std::unique_ptr<Crew> mpi_crew(unsigned threads) { return std::make_unique<MpiCrew>(threads); }
 
 #endif
 

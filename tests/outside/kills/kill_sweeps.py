@@ -1,7 +1,7 @@
 """Sweeps and merges that are killed at random moments and begun again: no row may be lost, doubled or changed, nothing may
 lie about in the end, and no rank of an MPI job may wait for good.
 
-    kill_sweeps.py PROGRAM JOB FOLDER [--kills 900] [--mpi-kills 100] [--slurm-kills 0] [--seed 1] [--patience 1]
+    kill_sweeps.py PROGRAM JOB FOLDER [--kills 900] [--mpi-kills 100] [--slurm-kills 0] [--seed 1]
 
 Kills under Slurm need one that runs here, a single node will do, with no other jobs of this user.
 
@@ -29,7 +29,6 @@ parser.add_argument("--kills", type=int, default=900)
 parser.add_argument("--mpi-kills", type=int, default=100)
 parser.add_argument("--slurm-kills", type=int, default=0)
 parser.add_argument("--seed", type=int, default=1)
-parser.add_argument("--patience", type=float, default=1)
 arguments = parser.parse_args()
 
 draws = random.Random(arguments.seed)
@@ -123,24 +122,21 @@ def is_alive(pid):
 
 
 def strike_rank(process, name):
-    """Kills or stops a rank, leader or not, or kills the launcher; then all others must end, and soon."""
+    """Kills a rank, leader or not, or the launcher; then all others must end, and soon."""
     global longest_wait
     ranks = rank_processes(process.pid)
     victim = draws.choice([*sorted(ranks), "launcher"])
-    number = signal.SIGKILL if victim == "launcher" else draws.choice([signal.SIGKILL, signal.SIGSTOP])
     who = {0: "leader", "launcher": "launcher"}.get(victim, "other rank")
     begin = time.monotonic()
-    os.kill(ranks.get(victim, process.pid), number)
-    kills[f"{name}, {who}, {number.name}"] += 1
-    limit = max(2 * arguments.patience, 10) + mpi_seconds + 5  # 10: while MPI begins; 5: to end on a busy machine
+    os.kill(ranks.get(victim, process.pid), signal.SIGKILL)
+    kills[f"{name}, {who}"] += 1
+    limit = 10 + mpi_seconds + 5  # 10: while MPI begins; 5: to end on a busy machine
     others = [pid for rank, pid in ranks.items() if rank != victim]
     while any(map(is_alive, others)) and time.monotonic() - begin < limit:
         time.sleep(0.01)
     waited = time.monotonic() - begin
     longest_wait = max(longest_wait, waited)
     hanging = [rank for rank, pid in ranks.items() if rank != victim and is_alive(pid)]
-    if victim in ranks and number == signal.SIGSTOP and "recovery" in name:  # then mpirun waits for it, whatever it is
-        os.kill(ranks[victim], signal.SIGKILL)
     try:
         process.wait(20)
     except subprocess.TimeoutExpired:  # Open MPI 4.1.4 does not always end when all its ranks have
@@ -148,7 +144,7 @@ def strike_rank(process, name):
     for pid in filter(is_alive, [*ranks.values(), process.pid]):
         os.kill(pid, signal.SIGKILL)
     process.wait()
-    expect(not hanging, f"{number.name} for the {who} ({name}), and after {waited:.1f} s there are still {hanging}")
+    expect(not hanging, f"SIGKILL for the {who} ({name}), and after {waited:.1f} s there are still {hanging}")
 
 
 def seconds_of(command):
@@ -188,9 +184,7 @@ def trial_of_shards():
 
 def trial_of_mpi():
     out = fresh("rows.csv")
-    recovery = draws.choice([[], ["--enable-recovery"]])  # Open MPI then leaves the other ranks alone
-    run_to_the_end([*mpirun, *recovery, *sweep, "--patience", f"{arguments.patience}", "--resume", "--out", str(out)],
-                   out, mpi_seconds, strike_rank, "MPI with recovery" if recovery else "MPI")
+    run_to_the_end([*mpirun, *sweep, "--resume", "--out", str(out)], out, mpi_seconds, strike_rank, "MPI")
     expect_the_same(out)
 
 
