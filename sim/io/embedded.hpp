@@ -21,7 +21,6 @@ std::span<const File> machines();            // topologies/machines
 std::span<const File> tuners();              // topologies/tuners
 std::span<const File> fabrics();             // topologies/fabrics
 std::span<const File> study();               // workloads/study
-std::span<const File> study_pages();         // workloads/study/*.md
 std::span<const File> study_figures();       // tools/study/*.json
 std::span<const File> jobs();                // workloads/jobs
 std::span<const File> keys();                // workloads/keys

@@ -117,9 +117,6 @@ Files asked_files(const po::variables_map& arguments) {
     if (files.slices > 0 && files.links.empty()) {
         throw po::error("--link-samples is of the file that --links writes");
     }
-    if (arguments.count("stages") && files.page.empty()) {
-        throw po::error("--stages is of the page that --report writes");
-    }
     flops_option(arguments);  // refuses unknown names
     return files;
 }
@@ -134,10 +131,7 @@ void write_files(const po::variables_map& arguments, const Files& files, const S
     if (!files.links.empty()) write_step_links(simulation, files.links);
     if (!files.picture.empty()) write_step_picture(simulation, files.picture);
     if (explained != nullptr) {
-        JobInput input = job_input("simulate", arguments);
-        if (arguments.count("stages")) input.command += " --stages " + arguments["stages"].as<std::string>();
-        const TimelineLimits shown{.asked = numbers_option(arguments, "stages", simulation.plan.stages.size())};
-        write_file_atomically(files.page, step_page(study, *explained, report, input, shown));
+        write_file_atomically(files.page, step_page(study, *explained, report, job_input("simulate", arguments)));
     }
     if (traced.valid()) traced.get();
 }
@@ -148,7 +142,6 @@ Exit simulate_once(const po::variables_map& arguments) {
     const Files files = asked_files(arguments);
     const Study study = job_study(arguments);
     Plan plan = make_plan(study);
-    numbers_option(arguments, "stages", plan.stages.size());  // refuses those that there are not
     const std::vector<MemoryAdvice> advice = plan.fits() ? std::vector<MemoryAdvice>{} : memory_advice(study);
     const Validity validity = validity_of(plan);
     if (refused_for_memory(arguments, plan, advice)) {

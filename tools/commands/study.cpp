@@ -2,17 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/chart.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/page/pages.hpp"
-#include "tools/parallel.hpp"
-#include "tools/study/statements.hpp"
 #include "tools/study/study_table.hpp"
 
 namespace weft::commands {
@@ -44,53 +39,29 @@ std::string list_of(const std::vector<StudyFigure>& figures) {
     return table.text();
 }
 
-// The names of the files it wrote; a figure without any value has no picture.
-std::string write_figure(const EvaluatedFigure& evaluated, const std::filesystem::path& folder) {
-    const auto& [figure, rows] = evaluated;
+// Tells which files it wrote; a figure without any value has no picture.
+void write_figure(const StudyFigure& figure, const std::filesystem::path& folder) {
+    const std::vector<StudyRow> rows = evaluate(figure);
     const std::filesystem::path base = folder / figure.name;
     write_file_atomically(base.string() + ".csv", study_csv(figure, rows));
-    std::string written = base.string() + ".csv\n";
+    fmt::print("{}.csv\n", base.string());
     if (!has_values(rows)) {
         fmt::print(stderr, "{}: nothing to draw: {}\n", figure.name, rows.empty() ? "" : rows.front().measured.note);
-        return written;
+        return;
     }
     write_file_atomically(base.string() + ".svg", chart_svg(study_chart(figure, rows)));
-    return written + base.string() + ".svg\n";
-}
-
-std::string page_command(const po::variables_map& arguments) {
-    std::string command = "weft study";
-    if (!arguments.count("figure")) return command;
-    for (const std::string& name : arguments["figure"].as<std::vector<std::string>>()) command += " --figure " + name;
-    return command;
+    fmt::print("{}.svg\n", base.string());
 }
 
 Exit run_study(const po::variables_map& arguments) {
-    const std::string page = output_option(arguments, "report", {".html"});
     const std::vector<StudyFigure> figures = chosen_figures(arguments);
     if (given(arguments, "list")) {
         fmt::print("{}", list_of(figures));
         return Exit::ok;
     }
-    std::vector<EvaluatedFigure> evaluated;
-    {
-        ProgressBar bar;
-        for (const StudyFigure& figure : figures) {
-            evaluated.push_back({figure, evaluate(figure)});
-            bar.show(evaluated.size(), figures.size());
-        }
-    }
-    std::string written;
-    if (page.empty() || !arguments["out"].defaulted()) {
-        const std::filesystem::path folder = arguments["out"].as<std::string>();
-        std::filesystem::create_directories(folder);
-        for (const EvaluatedFigure& each : evaluated) written += write_figure(each, folder);
-    }
-    if (!page.empty()) {
-        write_file_atomically(page, study_page(evaluated, study_text(), page_command(arguments)));
-        written += page + '\n';
-    }
-    fmt::print("{}", written);
+    const std::filesystem::path folder = arguments["out"].as<std::string>();
+    std::filesystem::create_directories(folder);
+    for (const StudyFigure& figure : figures) write_figure(figure, folder);
     return Exit::ok;
 }
 

@@ -11,6 +11,7 @@
 #include "tools/options.hpp"
 #include "tools/output/calibration_text.hpp"
 #include "tools/output/validation_text.hpp"
+#include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
 #include "tools/validate/row_job.hpp"
 #include "tools/validate/scorecard.hpp"
@@ -104,7 +105,7 @@ Exit run_validate(const po::variables_map& arguments) {
                                 .card = make_scorecard(sets, rows, coverage),
                                 .convention = flops_option(arguments)};
     if (!record.empty()) write_file_atomically(record, error_record(sets, rows));
-    if (!report.empty()) write_file_atomically(report, validation_html(validation));
+    if (!report.empty()) write_file_atomically(report, validation_page(validation));
     if (given(arguments, "json")) {
         fmt::print("{}", validation_json(validation));
     } else if (given(arguments, "csv") || given(arguments, "markdown")) {

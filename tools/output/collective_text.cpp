@@ -153,7 +153,7 @@ Json rows_json(const CollectiveRequest& request, std::span<const CollectiveRow> 
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const CollectiveRow& row = rows[i];
         json[i]["links"] = links_json(row.links);
-        json[i]["hottest_links"] = hot_links_json(row.hottest);
+        json[i]["hottest_links"] = table_json(hot_links_table(row.hottest));
         json[i]["validation"] = evidence_json(evidence_of(call_traits(request, row.message)));
         if (row.sampled) {
             json[i]["sampled"] = {{"p50_s", row.sampled->p50.value},

@@ -15,33 +15,17 @@
 namespace weft {
 namespace {
 
-double share(std::int64_t ticks, Instant of) {
-    return static_cast<double>(ticks) / static_cast<double>(of.femtoseconds);
-}
+using Json = nlohmann::ordered_json;
 
-// `has_pipeline`: whether a path can lead over other stages.
-ResultTable causes_table(const std::vector<ExplainedCause>& causes, Instant end, bool has_pipeline) {
-    using Row = ExplainedCause;
-    const auto elsewhere = [](const Row& row) { return since_start({row.elsewhere}); };
-    return table_of<Row>(
-        causes, {{"", "<cause", [](const Row& row) { return cause_text(row.cause); }},
-                 {"cause", {}, inside(&Row::cause, &Cause::name)},
-                 {"dimension", {}, inside(&Row::cause, &Cause::dimension)},
-                 {"link", {}, inside(&Row::cause, &Cause::link)},
-                 {"time_s", "time", [](const Row& row) { return since_start({row.ticks}); }},
-                 {"", "of step", [&](const Row& row) { return Share{share(row.ticks, end)}; }},
-                 {"", has_pipeline ? std::optional<std::string>("on other stages") : std::nullopt,
-                  [&](const Row& row) { return row.elsewhere == 0 ? std::nullopt : std::optional(elsewhere(row)); }},
-                 {"on_other_stages_s", {}, elsewhere}});
-}
+std::string three_digits(double value) { return fmt::format("{:.3g}", value); }
+std::string change(double ratio) { return fmt::format("{:+.2f} %", 100 * ratio); }
 
 std::string causes_text(const JobExplanation& explained) {
     const Explanation& found = explained.explanation;
-    const bool has_pipeline = explained.report.stages.size() > 1;
     std::vector<ExplainedCause> rows = main_causes(found);
     rows.push_back({.cause = {"step", {}, {}}, .ticks = found.end.femtoseconds, .elsewhere = found.elsewhere()});
-    const std::string table = table_text(causes_table(rows, found.end, has_pipeline), 2);
-    if (!has_pipeline) return "the critical path of the step:\n" + table;
+    const std::string table = table_text(causes_table(rows, found.end), 2);
+    if (explained.report.stages.size() < 2) return "the critical path of the step:\n" + table;
     return fmt::format(
         "the critical path of the step, for the most part on stage {}:\n{}  on other stages: while the pipeline fills "
         "and drains\n",
@@ -75,76 +59,15 @@ ResultTable slack_table(const Explanation& found) {
                                          {"median_s", "median slack", &Slack::median}});
 }
 
-std::string change_text(Seconds changed, Seconds own) { return fmt::format("{:+.2f} %", 100 * (changed / own - 1.0)); }
-
-// As long as what is saved; nothing for what costs time.
-std::string bar(Seconds changed, Seconds own, double widest) {
-    constexpr double columns = 24;
-    const double share = 1.0 - changed / own;
-    if (widest <= 0.0) return {};
-    return std::string(static_cast<std::size_t>(std::max(0.0, columns * share / widest) + 0.5), '#');
-}
-
-std::string negligible_text(const std::vector<std::string>& changes) {
-    if (changes.empty()) return {};
-    return fmt::format("less than {:.2f} % of difference: {}\n", 100 * no_difference, fmt::join(changes, ", "));
-}
-
-std::string unknown_text(const std::vector<std::string>& changes) {
-    if (changes.empty()) return {};
-    return fmt::format("not simulated, which alone would tell: {}\n", fmt::join(changes, ", "));
-}
-
-std::string knobs_text(const JobExplanation& explained) {
-    const Seconds own = since_start(explained.explanation.end);
-    double widest = 0;
-    std::vector<std::string> negligible, unknown;
-    for (const ExplainedKnob& knob : explained.knobs) {
-        if (knob.is_told()) widest = std::max(widest, 1.0 - knob.step / own);
+std::string changes_text(const ChangeTable& changes) {
+    std::string out = table_text(changes.table);
+    if (!changes.negligible.empty()) {
+        out += fmt::format("less than {:.2f} % of difference: {}\n", 100 * no_difference,
+                           fmt::join(changes.negligible, ", "));
     }
-    TextTable table({"<if it were otherwise", "<", "step", "", "<", "<"});
-    for (const ExplainedKnob& knob : explained.knobs) {
-        if (!knob.is_told()) {
-            const double most = 100 * (1.0 - knob.step / own);
-            unknown.push_back(fmt::format("{} {}{}", knob.knob, knob.change,
-                                          most > 0 ? fmt::format(" (at most {:.2f} % less)", most) : ""));
-            continue;
-        }
-        if (!makes_difference(knob.step, own)) {
-            negligible.push_back(fmt::format("{} {}", knob.knob, knob.change));
-            continue;
-        }
-        table.add({knob.knob, knob.change, to_text(knob.step), change_text(knob.step, own),
-                   std::string(name(knob.means)), bar(knob.step, own, widest)});
+    if (!changes.unknown.empty()) {
+        out += fmt::format("not simulated, which alone would tell: {}\n", fmt::join(changes.unknown, ", "));
     }
-    return table.text() + negligible_text(negligible) + unknown_text(unknown);
-}
-
-std::string settings_text(const JobExplanation& explained) {
-    const Seconds own = since_start(explained.explanation.end);
-    TextTable table({"<with --set", "step", "", "<", "memory", "<"});
-    bool numerics = false;
-    std::vector<std::string> negligible, unknown;
-    for (const ExplainedSetting& setting : explained.settings) {
-        std::string text = assignments_text(setting);
-        if (setting.means == Means::none) {
-            unknown.push_back(std::move(text));
-            continue;
-        }
-        if (setting.fits && !makes_difference(setting.step, own)) {
-            negligible.push_back(std::move(text));
-            continue;
-        }
-        numerics |= setting.changes_numerics;
-        table.add({std::move(text), setting.fits ? to_text(setting.step) : "",
-                   setting.fits ? change_text(setting.step, own) : "",
-                   setting.fits ? std::string(name(setting.means)) : "", to_text(setting.memory),
-                   !setting.fits              ? "does not fit"
-                   : setting.changes_numerics ? "other numerics"
-                                              : ""});
-    }
-    std::string out = table.text() + negligible_text(negligible) + unknown_text(unknown);
-    if (numerics) out += "other numerics: what is computed is not the same to rounding\n";
     return out;
 }
 
@@ -169,24 +92,128 @@ std::string means_text(const JobExplanation& explained) {
 
 std::string device_text(const Rooflines& rooflines) {
     const DeviceRoofline& device = rooflines.device;
-    std::string out = fmt::format("roofline of a device of stage {}: peak {}, sustained {}, memory {}, sustained {}\n",
-                                  rooflines.stage, to_text(device.peak), to_text(device.sustained),
-                                  to_text(device.memory), to_text(device.sustained_memory));
-    TextTable table(
-        {"<kernels", "time", "FLOP", "memory", "FLOP/B", "FLOP/s", "of roof", "B/s", "of memory", "<bound by"});
-    for (const KernelClassUse& use : device.kernels) {
-        const bool has_flops = use.flops.value > 0.0, has_bytes = use.bytes.value > 0.0;
-        table.add({use.name, to_text(use.time), has_flops ? fmt::format("{:.3g}", use.flops.value) : "",
-                   has_bytes ? to_text(use.bytes) : "",
-                   has_flops && has_bytes ? fmt::format("{:.3g}", use.intensity()) : "",
-                   has_flops ? to_text(use.achieved()) : "",
-                   has_flops && has_bytes ? percent(use.achieved() / device.roof(use)) : "",
-                   has_bytes ? to_text(use.achieved_memory()) : "",
-                   has_bytes ? percent(use.achieved_memory() / device.memory) : "", std::string(use.bound())});
+    return fmt::format(
+        "roofline of a device of stage {}: peak {}, sustained {}, memory {}, sustained {}\n{}  busy {}{}\n",
+        rooflines.stage, to_text(device.peak), to_text(device.sustained), to_text(device.memory),
+        to_text(device.sustained_memory), table_text(kernels_table(device), 2), to_text(device.busy()),
+        device.other.value > 0.0 ? fmt::format(", {} of it all else", to_text(device.other)) : "");
+}
+
+Json settings_json(const JobExplanation& explained) {
+    return json_list<Json>(explained.settings, [&](const ExplainedSetting& setting) {
+        return Json{{"set", setting.assignments},
+                    {"step_s", setting.is_told() ? Json(setting.step.value) : Json(nullptr)},
+                    {"memory_bytes", static_cast<std::int64_t>(setting.memory.value)},
+                    {"fits", setting.fits},
+                    {"simulated", setting.fits && setting.means == Means::simulated},
+                    {"means", setting.is_told() ? Json(name(setting.means)) : Json(nullptr)},
+                    {"changes_numerics", setting.changes_numerics}};
+    });
+}
+
+}  // namespace
+
+ResultTable causes_table(std::span<const ExplainedCause> causes, Instant end) {
+    using Row = ExplainedCause;
+    const auto elsewhere = [](const Row& row) { return since_start({row.elsewhere}); };
+    const bool leaves = std::ranges::any_of(causes, [](const Row& row) { return row.elsewhere != 0; });
+    return table_of<Row>(
+        causes, {{"", "<cause", [](const Row& row) { return cause_text(row.cause); }},
+                 {"cause", {}, inside(&Row::cause, &Cause::name)},
+                 {"dimension", {}, inside(&Row::cause, &Cause::dimension)},
+                 {"link", {}, inside(&Row::cause, &Cause::link)},
+                 {"time_s", "time", [](const Row& row) { return since_start({row.ticks}); }},
+                 {"", "of step", [&](const Row& row) { return Share{double(row.ticks) / double(end.femtoseconds)}; }},
+                 {"", leaves ? std::optional<std::string>("on other stages") : std::nullopt,
+                  [&](const Row& row) { return row.elsewhere == 0 ? std::nullopt : std::optional(elsewhere(row)); }},
+                 {"on_other_stages_s", {}, elsewhere}});
+}
+
+ChangeTable knobs_table(std::span<const ExplainedKnob> knobs, Seconds own) {
+    using Row = ExplainedKnob;
+    ChangeTable changes;
+    std::vector<Row> shown;
+    for (const Row& knob : knobs) {
+        const double most = 100 * (1.0 - knob.step / own);
+        if (!knob.is_told()) {
+            changes.unknown.push_back(fmt::format("{} {}{}", knob.knob, knob.change,
+                                                  most > 0 ? fmt::format(" (at most {:.2f} % less)", most) : ""));
+        } else if (makes_difference(knob.step, own)) {
+            shown.push_back(knob);
+        } else {
+            changes.negligible.push_back(fmt::format("{} {}", knob.knob, knob.change));
+        }
     }
-    if (device.other.value > 0.0) table.add({"all else", to_text(device.other), "", "", "", "", "", "", "", ""});
-    table.add({"busy", to_text(device.busy()), "", "", "", "", "", "", "", ""});
-    return out + table.text(2);
+    changes.table =
+        table_of<Row>(shown, {{"", "<if it were otherwise", &Row::knob},
+                              {"", "<", &Row::change},
+                              {"", "step", &Row::step},
+                              {"", "change", [&](const Row& knob) { return Figure<change>{knob.step / own - 1.0}; }},
+                              {"", "<by", [](const Row& knob) { return name(knob.means); }}});
+    return changes;
+}
+
+ChangeTable settings_table(std::span<const ExplainedSetting> settings, Seconds own) {
+    using Row = ExplainedSetting;
+    ChangeTable changes;
+    std::vector<Row> shown;
+    for (const Row& setting : settings) {
+        if (setting.means == Means::none) {
+            changes.unknown.push_back(assignments_text(setting));
+        } else if (!setting.fits || makes_difference(setting.step, own)) {
+            shown.push_back(setting);
+        } else {
+            changes.negligible.push_back(assignments_text(setting));
+        }
+    }
+    const auto if_fits = [](auto get) {
+        return [get](const Row& setting) { return setting.fits ? std::optional(get(setting)) : std::nullopt; };
+    };
+    changes.table = table_of<Row>(
+        shown, {{"", "<with --set", assignments_text},
+                {"", "step", if_fits([](const Row& setting) { return setting.step; })},
+                {"", "change", if_fits([&](const Row& row) { return Figure<change>{row.step / own - 1.0}; })},
+                {"", "<by", if_fits([](const Row& setting) { return std::string(name(setting.means)); })},
+                {"", "memory", &Row::memory},
+                {"", "<note", [](const Row& setting) {
+                     return !setting.fits ? "does not fit" : setting.changes_numerics ? "other numerics" : "";
+                 }}});
+    return changes;
+}
+
+ResultTable kernels_table(const DeviceRoofline& device) {
+    using Use = KernelClassUse;
+    // Of what has no products, or moves nothing, people get no rates.
+    const auto if_flops = [](auto get) {
+        return [get](const Use& use) { return use.flops.value > 0 ? std::optional(get(use)) : std::nullopt; };
+    };
+    const auto if_bytes = [](auto get) {
+        return [get](const Use& use) { return use.bytes.value > 0 ? std::optional(get(use)) : std::nullopt; };
+    };
+    const auto if_both = [](auto get) {
+        return [get](const Use& use) {
+            return use.flops.value > 0 && use.bytes.value > 0 ? std::optional(get(use)) : std::nullopt;
+        };
+    };
+    using Digits = Figure<three_digits>;
+    return table_of<Use>(
+        device.kernels,
+        {{"kernels", "<kernels", &Use::name},
+         {"time_s", "time", &Use::time},
+         {"flops", {}, [](const Use& use) { return use.flops.value; }},
+         {"", "FLOP", if_flops([](const Use& use) { return Digits{use.flops.value}; })},
+         {"memory_bytes", {}, &Use::bytes},
+         {"", "memory", if_bytes([](const Use& use) { return use.bytes; })},
+         {"", "FLOP/B", if_both([](const Use& use) { return Digits{use.intensity()}; })},
+         {"", "FLOP/s", if_flops([](const Use& use) { return use.achieved(); })},
+         {"", "of roof", if_both([&](const Use& use) { return Share{use.achieved() / device.roof(use)}; })},
+         {"", "B/s", if_bytes([](const Use& use) { return use.achieved_memory(); })},
+         {"", "of memory", if_bytes([&](const Use& use) { return Share{use.achieved_memory() / device.memory}; })},
+         {"peak_flops_per_s", {}, &Use::peak},
+         {"bound_by_products_s", {}, &Use::computing},
+         {"bound_by_memory_s", {}, &Use::moving},
+         {"gaps_s", {}, &Use::gaps},
+         {"bound_by", "<bound by", &Use::bound}});
 }
 
 ResultTable fabric_table(const std::vector<FabricUse>& fabric) {
@@ -215,22 +242,6 @@ ResultTable fabric_table(const std::vector<FabricUse>& fabric) {
                           {"bound_by", "<bound by", &Use::bound}});
 }
 
-using Json = nlohmann::ordered_json;
-
-Json device_json(const DeviceRoofline& device) {
-    return json_list<Json>(device.kernels, [&](const KernelClassUse& use) {
-        return Json{{"kernels", use.name},
-                    {"time_s", use.time.value},
-                    {"flops", use.flops.value},
-                    {"memory_bytes", use.bytes.value},
-                    {"peak_flops_per_s", use.peak.value},
-                    {"bound_by_products_s", use.computing.value},
-                    {"bound_by_memory_s", use.moving.value},
-                    {"gaps_s", use.gaps.value},
-                    {"bound_by", use.bound()}};
-    });
-}
-
 Json rooflines_json(const Rooflines& found) {
     return {{"stage", found.stage},
             {"peak_flops_per_s", found.device.peak.value},
@@ -238,23 +249,9 @@ Json rooflines_json(const Rooflines& found) {
             {"memory_bytes_per_s", found.device.memory.value},
             {"sustained_memory_bytes_per_s", found.device.sustained_memory.value},
             {"busy_s", found.device.busy().value},
-            {"device", device_json(found.device)},
+            {"device", table_json(kernels_table(found.device))},
             {"fabric", table_json(fabric_table(found.fabric))}};
 }
-
-Json settings_json(const JobExplanation& explained) {
-    return json_list<Json>(explained.settings, [&](const ExplainedSetting& setting) {
-        return Json{{"set", setting.assignments},
-                    {"step_s", setting.is_told() ? Json(setting.step.value) : Json(nullptr)},
-                    {"memory_bytes", static_cast<std::int64_t>(setting.memory.value)},
-                    {"fits", setting.fits},
-                    {"simulated", setting.fits && setting.means == Means::simulated},
-                    {"means", setting.is_told() ? Json(name(setting.means)) : Json(nullptr)},
-                    {"changes_numerics", setting.changes_numerics}};
-    });
-}
-
-}  // namespace
 
 std::string explanation_text(const JobExplanation& explained) {
     std::string out = fmt::format("{}step time {}\n\n", subject_text(explained.report),
@@ -262,8 +259,9 @@ std::string explanation_text(const JobExplanation& explained) {
     out += causes_text(explained) + '\n' + stretches_text(explained.explanation) + '\n';
     if (!explained.explanation.slack.empty()) out += table_text(slack_table(explained.explanation)) + '\n';
     out += rooflines_text(explained.explanation.rooflines) + '\n';
-    if (!explained.knobs.empty()) out += knobs_text(explained) + '\n';
-    if (!explained.settings.empty()) out += settings_text(explained) + '\n';
+    const Seconds own = since_start(explained.explanation.end);
+    if (!explained.knobs.empty()) out += changes_text(knobs_table(explained.knobs, own)) + '\n';
+    if (!explained.settings.empty()) out += changes_text(settings_table(explained.settings, own)) + '\n';
     if (!explained.knobs.empty() || !explained.settings.empty()) out += means_text(explained);
     return out;
 }
@@ -281,7 +279,7 @@ std::string explanation_json(const JobExplanation& explained, const JobRecord& r
     Json json{{"step_s", since_start(found.end).value},
               {"path",
                {{"main_stage", found.main_stage},
-                {"causes", table_json(causes_table(found.causes, found.end, true))},
+                {"causes", table_json(causes_table(found.causes, found.end))},
                 {"passages", table_json(stretches_table(found))},
                 {"slack", table_json(slack_table(found))}}}};
     json["rooflines"] = rooflines_json(found.rooflines);

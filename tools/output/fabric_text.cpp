@@ -24,13 +24,13 @@ nlohmann::ordered_json background_json(const Fabric& fabric) {
     });
 }
 
-nlohmann::ordered_json hot_links_json(std::span<const HotLink> links) {
-    return table_json(table_of<HotLink>(links, {{"from", {}, &HotLink::from},
-                                                {"to", {}, &HotLink::to},
-                                                {"class", {}, &HotLink::link_class},
-                                                {"load_bytes", {}, &HotLink::bytes},
-                                                {"utilization", {}, &HotLink::busy},
-                                                {"links_alike", {}, &HotLink::links}}));
+ResultTable hot_links_table(std::span<const HotLink> links) {
+    return table_of<HotLink>(links, {{"from", "<from", &HotLink::from},
+                                     {"to", "<to", &HotLink::to},
+                                     {"class", "<class", &HotLink::link_class},
+                                     {"load_bytes", "carried", &HotLink::bytes},
+                                     {"utilization", "utilization", as<Share>(&HotLink::busy)},
+                                     {"links_alike", "alike", &HotLink::links}});
 }
 
 std::string hot_link_text(const HotLink& link) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "tools/output/result_table.hpp"
 #include "topologies/fabric.hpp"
 #include "topologies/vertex_names.hpp"
 
@@ -14,7 +15,7 @@ namespace weft {
 std::string background_text(const Fabric& fabric);
 nlohmann::ordered_json background_json(const Fabric& fabric);  // an entry for each class of links
 
-nlohmann::ordered_json hot_links_json(std::span<const HotLink> links);
+ResultTable hot_links_table(std::span<const HotLink> links);
 
 // "node 0 NIC 1 -> group 0 switch 1", and how many more carried as much.
 std::string hot_link_text(const HotLink& link);

@@ -211,9 +211,7 @@ std::string plan_json(const PlanResult& result, const JobRecord& record, std::si
                           {"ruled_out_by_bound", result.count(Verdict::fits) - result.timed()},
                           {"timed", result.timed()},
                           {"simulated", result.simulated.size()}};
-    json["refusals"] = json_list<Json>(result.reasons, [&](const RefusalReason& reason) {
-        return Json{{"key", reason.key}, {"reason", reason.message}, {"candidates", reason.candidates}};
-    });
+    json["refusals"] = table_json(refusals_table(result));
     json["best"] = Json::array();
     for (std::size_t i = 0; i < std::min(top, result.simulated.size()); ++i) {
         json["best"].push_back(simulated_json(result, result.simulated[i]));

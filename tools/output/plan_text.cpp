@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "sim/io/units.hpp"
-#include "tools/output/figures.hpp"
-#include "tools/output/json_text.hpp"
+#include "tools/output/columns.hpp"
 #include "tools/output/report_text.hpp"
 
 namespace weft {
@@ -75,12 +74,9 @@ std::string counts(const PlanResult& result) {
 std::string refusals(const PlanResult& result) {
     if (result.reasons.empty()) return "";
     constexpr std::size_t most = 12;
-    TextTable table({"refused", "<because of", "<for example"});
-    for (std::size_t i = 0; i < std::min(most, result.reasons.size()); ++i) {
-        const RefusalReason& reason = result.reasons[i];
-        table.add({grouped(double(reason.candidates)), reason.key, reason.message});
-    }
-    std::string text = '\n' + table.text();
+    ResultTable table = refusals_table(result);
+    table.rows.resize(std::min(most, table.rows.size()));
+    std::string text = '\n' + table_text(table);
     if (result.reasons.size() > most) {
         std::size_t others = 0;
         for (std::size_t i = most; i < result.reasons.size(); ++i) others += result.reasons[i].candidates;
@@ -217,6 +213,14 @@ std::string nothing_fits(const PlanResult& result) {
 }
 
 }  // namespace
+
+ResultTable refusals_table(const PlanResult& result) {
+    using Row = RefusalReason;
+    return table_of<Row>(result.reasons, {{"", "refused", as<Count>(&Row::candidates)},
+                                          {"key", "<because of", &Row::key},
+                                          {"reason", "<for example", &Row::message},
+                                          {"candidates", {}, &Row::candidates}});
+}
 
 std::string settings_text(const PlanResult& result, std::size_t candidate) {
     std::vector<std::size_t> all(result.space.knobs().size());

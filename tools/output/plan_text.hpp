@@ -15,6 +15,8 @@ namespace weft {
 std::string plan_heading(const PlanResult& result);
 // "tensor 4, data 64, zero 1": what a candidate chose, by its number in PlanResult::candidates.
 std::string settings_text(const PlanResult& result, std::size_t candidate);
+// How many candidates were refused for what, the most frequent reason first.
+ResultTable refusals_table(const PlanResult& result);
 // `top`: how many of the simulated are shown.
 std::string plan_text(const PlanResult& result, std::size_t top);
 

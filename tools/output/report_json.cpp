@@ -8,45 +8,14 @@
 #include <utility>
 
 #include "sim/base/enumerators.hpp"
+#include "tools/output/columns.hpp"
 #include "tools/output/fabric_text.hpp"
-#include "tools/output/json_text.hpp"
 #include "tools/output/report_text.hpp"
 
 namespace weft {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json memory_json(const MemoryUse& use) {
-    return {{"parameters_bytes", use.parameters.value},
-            {"gradients_bytes", use.gradients.value},
-            {"optimizer_bytes", use.optimizer.value},
-            {"activations_bytes", use.activations.value},
-            {"buffers_bytes", use.buffers.value},
-            {"workspace_bytes", use.workspace.value},
-            {"overhead_bytes", use.overhead.expected.value},
-            {"peak_at", place_name(use.at)},
-            {"allocated_bytes", use.allocated().value},
-            {"total_bytes", use.total().value},
-            {"least_bytes", use.least().value},
-            {"most_bytes", use.most().value}};
-}
-
-Json planned_stage_json(const StageReport& c) {
-    return {{"name", c.name}, {"stage", c.stage}, {"layers", c.layers}, {"memory", memory_json(c.memory)}};
-}
-
-Json stage_json(const StageReport& c) {
-    return {{"name", c.name},
-            {"stage", c.stage},
-            {"ranks", c.ranks},
-            {"layers", c.layers},
-            {"compute_s", c.compute.value},
-            {"optimizer_s", c.optimizer.value},
-            {"exposed_communication_s", c.exposed.value},
-            {"waiting_s", c.idle.value},
-            {"memory", memory_json(c.memory)}};
-}
 
 Json splits_json(const std::vector<Split>& splits) {
     return json_list<Json>(splits, [](const Split& split) {
@@ -117,15 +86,14 @@ Json heading_json(const Report& report, const Plan& plan, const JobRecord& recor
 }  // namespace
 
 Json calls_json(const std::vector<CallReport>& calls) {
-    return json_list<Json>(calls, [&](const CallReport& each) {
-        return Json{{"message_bytes", number<Json>(each.message.value)},
-                    {"algorithm", each.method.algorithm},
-                    {"protocol", each.method.protocol},
-                    {"channels", each.method.channels},
-                    {"calls", each.calls},
-                    {"time_s", each.time.value},
-                    {"busbw", each.bus_bandwidth.value}};
-    });
+    using Row = CallReport;
+    return table_json(table_of<Row>(calls, {{"message_bytes", {}, whole(&Row::message)},
+                                            {"algorithm", {}, inside(&Row::method, &Method::algorithm)},
+                                            {"protocol", {}, inside(&Row::method, &Method::protocol)},
+                                            {"channels", {}, inside(&Row::method, &Method::channels)},
+                                            {"calls", {}, &Row::calls},
+                                            {"time_s", {}, &Row::time},
+                                            {"busbw", {}, &Row::bus_bandwidth}}));
 }
 
 Json diagnostics_json(std::span<const Diagnostic> diagnostics) { return json_list<Json>(diagnostics, diagnostic_json); }
@@ -157,20 +125,28 @@ Json planned_memory_json(const Plan& plan, std::span<const MemoryAdvice> advice)
 
 std::string planned_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity) {
     Json json = heading_json(report, plan, record, validity);
-    for (const StageReport& stage : report.stages) json["stages"].push_back(planned_stage_json(stage));
+    Json memory = table_json(memory_table(report.stages));
+    for (const StageReport& stage : report.stages) {
+        json["stages"].push_back({{"name", stage.name},
+                                  {"stage", stage.stage},
+                                  {"layers", stage.layers},
+                                  {"memory", std::move(memory[json["stages"].size()])}});
+    }
     return json_text(json);
 }
 
 std::string report_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity,
                         Seconds wall) {
     Json json = heading_json(report, plan, record, validity);
-    json["stages"] = json_list<Json>(report.stages, [](const StageReport& stage) { return stage_json(stage); });
+    json["stages"] = table_json(stage_table(report.stages));
+    const Json memory = table_json(memory_table(report.stages));
+    for (std::size_t i = 0; i < memory.size(); ++i) json["stages"][i]["memory"] = memory[i];
     json["communication"] = table_json(communication_table(report));
     for (std::size_t i = 0; i < report.communication.size(); ++i) {
         json["communication"][i]["by_message"] = calls_json(report.communication[i].by_message);
     }
     json["links"] = table_json(link_table(report.links));
-    json["hottest_links"] = hot_links_json(report.hottest);
+    json["hottest_links"] = table_json(hot_links_table(report.hottest));
     json["simulation"] = {{"ranks", report.ranks},
                           {"classes", report.classes},
                           {"folding", name(report.folding)},

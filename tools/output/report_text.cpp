@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
@@ -56,47 +55,65 @@ std::string headline(const Report& report) {
     return out;
 }
 
-std::vector<std::string> memory_cells(const MemoryUse& use) {
-    return {to_text(use.parameters), to_text(use.gradients), to_text(use.optimizer),         to_text(use.activations),
-            to_text(use.buffers),    to_text(use.workspace), to_text(use.overhead.expected), to_text(use.total())};
+// Parts of a rank's memory, of stages by name.
+Columns<StageReport> memory_columns() {
+    using Row = StageReport;
+    const auto part = [](auto of) { return inside(&Row::memory, of); };
+    const auto fullest = [](const Row& row) { return place_name(row.memory.at); };
+    return {{"parameters_bytes", "parameters", part(&MemoryUse::parameters)},
+            {"gradients_bytes", "gradients", part(&MemoryUse::gradients)},
+            {"optimizer_bytes", "optimizer", part(&MemoryUse::optimizer)},
+            {"activations_bytes", "activations", part(&MemoryUse::activations)},
+            {"buffers_bytes", "buffers", part(&MemoryUse::buffers)},
+            {"workspace_bytes", "workspace", part(&MemoryUse::workspace)},
+            {"overhead_bytes", "overhead", [](const Row& row) { return row.memory.overhead.expected; }},
+            {"peak_at", {}, fullest},
+            {"allocated_bytes", {}, part(&MemoryUse::allocated)},
+            {"total_bytes", "memory", part(&MemoryUse::total)},
+            {"least_bytes", {}, part(&MemoryUse::least)},
+            {"most_bytes", {}, part(&MemoryUse::most)},
+            {"", "<fullest", fullest}};
+}
+
+Columns<StageReport> time_columns() {
+    using Row = StageReport;
+    return {{"name", "<", &Row::name},
+            {"stage", {}, &Row::stage},
+            {"ranks", "ranks", &Row::ranks},
+            {"layers", "layers", &Row::layers},
+            {"compute_s", "compute", &Row::compute},
+            {"optimizer_s", {}, &Row::optimizer},
+            {"exposed_communication_s", "exposed", &Row::exposed},
+            {"waiting_s", "waiting", &Row::idle}};
+}
+
+Columns<StageReport> joined(Columns<StageReport> columns, const Columns<StageReport>& others) {
+    columns.insert(columns.end(), others.begin(), others.end());
+    return columns;
 }
 
 // All stages, or where there are many: the first and last three, the slowest and the fullest.
-std::set<std::size_t> shown_stages(const std::vector<StageReport>& stages) {
-    std::set<std::size_t> shown;
-    const std::size_t n = stages.size();
-    for (std::size_t i = 0; i < n; ++i) {
-        if (n <= 10 || i < 3 || i + 3 >= n) shown.insert(i);
+std::vector<StageReport> shown_stages(const std::vector<StageReport>& stages) {
+    const auto slowest = std::ranges::max_element(stages, {}, &StageReport::compute);
+    const auto fullest = std::ranges::max_element(stages, {}, [](const StageReport& c) { return c.memory.total(); });
+    std::vector<StageReport> shown;
+    for (auto stage = stages.begin(); stage != stages.end(); ++stage) {
+        const bool is_at_an_end = stage - stages.begin() < 3 || stages.end() - stage <= 3;
+        if (stages.size() <= 10 || is_at_an_end || stage == slowest || stage == fullest) shown.push_back(*stage);
     }
-    const auto at = [&](auto it) { shown.insert(static_cast<std::size_t>(it - stages.begin())); };
-    at(std::ranges::max_element(stages, {}, &StageReport::compute));
-    at(std::ranges::max_element(stages, {}, [](const StageReport& c) { return c.memory.total(); }));
     return shown;
-}
-
-std::string stage_table(const Report& report) {
-    TextTable table({"<", "ranks", "layers", "compute", "exposed", "waiting", "parameters", "gradients", "optimizer",
-                     "activations", "buffers", "workspace", "overhead", "memory", "<fullest"});
-    const std::set<std::size_t> shown = shown_stages(report.stages);
-    std::size_t expected = 0;
-    for (const std::size_t i : shown) {
-        if (i != expected) table.add({"...", "", "", "", "", "", "", "", "", "", "", "", "", "", ""});
-        expected = i + 1;
-        const StageReport& c = report.stages[i];
-        std::vector<std::string> cells{
-            c.name,         fmt::to_string(c.ranks), fmt::to_string(c.layers), to_text(c.compute), to_text(c.exposed),
-            to_text(c.idle)};
-        const std::vector<std::string> memory = memory_cells(c.memory);
-        cells.insert(cells.end(), memory.begin(), memory.end());
-        cells.emplace_back(place_name(c.memory.at));
-        table.add(std::move(cells));
-    }
-    return table.text();
 }
 
 std::string digits(double calls) { return fmt::format("{:.4g}", calls); }
 
 }  // namespace
+
+ResultTable stage_table(std::span<const StageReport> stages) { return table_of(stages, time_columns()); }
+
+ResultTable memory_table(std::span<const StageReport> stages) {
+    return table_of(
+        stages, joined({{"", "<stage", &StageReport::name}, {"", "layers", &StageReport::layers}}, memory_columns()));
+}
 
 ResultTable communication_table(const Report& report) {
     using Row = CommunicationReport;
@@ -127,7 +144,12 @@ std::string subject_text(const Report& report) {
 
 std::string report_text(const Report& report) {
     std::string out = subject_text(report) + '\n' + headline(report) + '\n';
-    out += stage_table(report);
+    const std::vector<StageReport> shown = shown_stages(report.stages);
+    out += table_text(table_of(shown, joined(time_columns(), memory_columns())));
+    if (shown.size() < report.stages.size()) {
+        out += fmt::format("{} of {} stages: those at both ends, the slowest and the fullest\n", shown.size(),
+                           report.stages.size());
+    }
     if (!report.communication.empty()) out += '\n' + table_text(communication_table(report));
     constexpr std::size_t most = 6;
     const std::span<const LinkReport> links(report.links);
@@ -159,17 +181,9 @@ std::string memory_verdict(const Report& report) {
 }
 
 std::string memory_text(const Plan& plan) {
-    TextTable table({"<", "layers", "parameters", "gradients", "optimizer", "activations", "buffers", "workspace",
-                     "overhead", "memory"});
-    for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-        const Stage& stage = plan.stages[s];
-        if (stage.memory.least() <= plan.device.memory) continue;
-        std::vector<std::string> cells{fmt::format("stage {}", s), fmt::to_string(stage.layers())};
-        const std::vector<std::string> memory = memory_cells(stage.memory);
-        cells.insert(cells.end(), memory.begin(), memory.end());
-        table.add(std::move(cells));
-    }
-    return table.text(2);
+    std::vector<StageReport> stages = planned_report(plan, NetworkKind::flow).stages;
+    std::erase_if(stages, [&](const StageReport& stage) { return stage.memory.least() <= plan.device.memory; });
+    return table_text(memory_table(stages), 2);
 }
 
 std::string advice_text(const Plan& plan, const std::vector<MemoryAdvice>& advice) {

@@ -15,7 +15,9 @@ std::string report_text(const Report& report);
 // Its first lines: what was simulated, and what of it cannot be run.
 std::string subject_text(const Report& report);
 
-// What was sent, and how busy links were: for people and for programs.
+// Stages with their times and their memory, what was sent, and how busy links were: for people, programs and pages.
+ResultTable stage_table(std::span<const StageReport> stages);
+ResultTable memory_table(std::span<const StageReport> stages);
 ResultTable communication_table(const Report& report);
 ResultTable link_table(std::span<const LinkReport> links);
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -108,19 +109,24 @@ std::string cell_text(const ResultCell& cell) {
 }
 
 std::string table_text(const ResultTable& table, std::size_t indent) {
-    std::vector<std::string> headings;
-    for (const Column& column : table.columns) {
-        if (column.heading) headings.push_back(*column.heading);
-    }
-    TextTable text(std::move(headings));
-    for (const std::vector<ResultCell>& row : table.rows) {
-        std::vector<std::string> cells;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            if (table.columns[i].heading) cells.push_back(table.columns[i].text(row[i]));
+    std::vector<std::string> lines(table.rows.size() + 1, std::string(indent, ' '));
+    std::string_view between;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        const Column& column = table.columns[c];
+        if (!column.heading) continue;
+        const bool is_left = column.heading->starts_with('<');
+        std::vector<std::string> cells{column.heading->substr(is_left ? 1 : 0)};
+        for (const std::vector<ResultCell>& row : table.rows) cells.push_back(column.text(row[c]));
+        const std::size_t width = std::ranges::max(cells, {}, &std::string::size).size();
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            lines[i] += between;
+            lines[i] += is_left ? fmt::format("{:<{}}", cells[i], width) : fmt::format("{:>{}}", cells[i], width);
         }
-        text.add(std::move(cells));
+        between = "  ";
     }
-    return text.text(indent);
+    std::string text;
+    for (std::string& line : lines) text += line.erase(line.find_last_not_of(' ') + 1) + '\n';
+    return text;
 }
 
 Json table_json(const ResultTable& table) {
@@ -173,38 +179,15 @@ std::string csv_cell(std::string_view text) {
     return out + '"';
 }
 
-TextTable::TextTable(std::vector<std::string> headings) : headings_(std::move(headings)) {
-    for (std::string& heading : headings_) {
-        left_.push_back(heading.starts_with('<'));
-        if (left_.back()) heading.erase(0, 1);
+TextTable::TextTable(std::vector<std::string> headings) {
+    for (std::string& heading : headings) {
+        columns.push_back({.name = "", .unit = "", .meaning = "", .heading = std::move(heading)});
     }
 }
 
 void TextTable::add(std::vector<std::string> cells) {
-    WEFT_CHECK(cells.size() == headings_.size(), "a row has one cell per heading");
-    rows_.push_back(std::move(cells));
-}
-
-std::string TextTable::text(std::size_t indent) const {
-    std::vector<std::size_t> widths;
-    for (std::size_t c = 0; c < headings_.size(); ++c) {
-        std::size_t width = headings_[c].size();
-        for (const auto& row : rows_) width = std::max(width, row[c].size());
-        widths.push_back(width);
-    }
-    std::string out;
-    const auto line = [&](const std::vector<std::string>& cells) {
-        std::string text(indent, ' ');
-        for (std::size_t c = 0; c < cells.size(); ++c) {
-            if (c > 0) text += "  ";
-            text += left_[c] ? fmt::format("{:<{}}", cells[c], widths[c]) : fmt::format("{:>{}}", cells[c], widths[c]);
-        }
-        text.erase(text.find_last_not_of(' ') + 1);
-        out += text + '\n';
-    };
-    line(headings_);
-    for (const auto& row : rows_) line(row);
-    return out;
+    WEFT_CHECK(cells.size() == columns.size(), "a row has one cell per heading");
+    rows.emplace_back(std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
 }
 
 }  // namespace weft

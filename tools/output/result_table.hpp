@@ -27,7 +27,7 @@ struct Column {
     std::string unit;  // "s", "B", "tokens/s", "" for counts, ratios and texts
     std::string meaning;
     ColumnKind kind = ColumnKind::metric;
-    std::optional<std::string> heading{};                // in texts, as TextTable has it; none: only programs see it
+    std::optional<std::string> heading{};  // in texts, to the left behind a '<'; none: only programs see it
     std::string (*text)(const ResultCell&) = cell_text;  // how people read a cell
     Readers readers = Readers::all;
 };
@@ -47,7 +47,7 @@ nlohmann::ordered_json cell_value(const ResultCell& cell);
 std::string cell_json(const ResultCell& cell);
 // JSON's numbers, true and false; other texts as they are. cell_json() of any of these gives it back.
 ResultCell cell_of_json(std::string_view text);
-// The columns with a heading as an aligned table.
+// The columns with a heading, two spaces apart: numbers right, words left.
 std::string table_text(const ResultTable& table, std::size_t indent = 0);
 // The columns with a name: an object per row, without the keys of which it has nothing. What is not finite is null.
 nlohmann::ordered_json table_json(const ResultTable& table);
@@ -64,23 +64,11 @@ std::string result_json_lines(const ResultTable& table);
 // gets an apostrophe in front: names come from files that somebody else may have written.
 std::string csv_cell(std::string_view text);
 
-// An aligned table for people: numbers right, words left, two spaces between columns.
-
-class TextTable {
-  public:
-    // A heading that starts with '<' is left-aligned (the mark is not printed); others are right-aligned.
-    explicit TextTable(std::vector<std::string> headings);
-    void add(std::vector<std::string> cells);  // as many as headings
-    std::string text(std::size_t indent = 0) const;
-
-    const std::vector<std::string>& headings() const { return headings_; }  // without marks
-    bool is_left(std::size_t column) const { return left_[column]; }
-    const std::vector<std::vector<std::string>>& rows() const { return rows_; }
-
-  private:
-    std::vector<std::string> headings_;
-    std::vector<bool> left_;
-    std::vector<std::vector<std::string>> rows_;
+// A table of texts, row by row.
+struct TextTable : ResultTable {
+    explicit TextTable(std::vector<std::string> headings);  // of its columns
+    void add(std::vector<std::string> cells);               // as many
+    std::string text(std::size_t indent = 0) const { return table_text(*this, indent); }
 };
 
 }  // namespace weft

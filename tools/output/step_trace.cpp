@@ -19,22 +19,26 @@ std::string title(const Simulation& run) {
     return fmt::format("{} on {}: {}", run.plan.job.model.name, run.plan.machine.name, axes(run.plan.job.layout));
 }
 
-// The first class of each stage.
-std::vector<RankClassId> one_per_stage(const Step& step) {
+}  // namespace
+
+std::vector<RankClassId> first_classes(const Step& step) {
     std::vector<RankClassId> classes;
+    std::vector<bool> seen;
     for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) {
-        if (classes.empty() || step.stage[id] != step.stage[classes.back()]) classes.push_back(id);
+        const std::uint32_t stage = step.stage[id];
+        if (stage >= seen.size()) seen.resize(stage + 1, false);
+        if (!seen[stage]) classes.push_back(id);
+        seen[stage] = true;
     }
+    std::ranges::sort(classes, {}, [&](RankClassId id) { return step.stage[id]; });
     return classes;
 }
-
-}  // namespace
 
 // All classes, unless they are too many for a reader: then one of each stage, since those of a stage differ little.
 void write_step_trace(const Simulation& run, const std::filesystem::path& path) {
     ChromeTraceOptions options{.title = title(run), .counters = {}};
     const Program& program = run.step.program;
-    if (program.ops.size() > options.most_slices) options.classes = one_per_stage(run.step);
+    if (program.ops.size() > options.most_slices) options.classes = first_classes(run.step);
     const bool is_part = !options.classes.empty() && options.classes.size() < program.classes.size();
     for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
         if (is_part && std::ranges::find(options.classes, id) == options.classes.end()) continue;
@@ -53,7 +57,7 @@ void write_step_trace(const Simulation& run, const std::filesystem::path& path) 
 
 // A row per stage: what splits a stage into classes is too small to be seen.
 void write_step_picture(const Simulation& run, const std::filesystem::path& path) {
-    std::vector<RankClassId> shown = one_per_stage(run.step);
+    std::vector<RankClassId> shown = first_classes(run.step);
     if (run.step.folding == Folding::none) shown.clear();
     write_file_atomically(
         path, timeline_svg(run.step.program, run.timeline, {.title = title(run), .classes = std::move(shown)}));

@@ -37,11 +37,10 @@ std::string xml_escaped(std::string_view text) {
     return out;
 }
 
-std::string svg_head(double width, double height, std::string_view title, SvgSize size) {
+std::string svg_head(double width, double height, std::string_view title) {
     return fmt::format(
-        R"(<svg xmlns="http://www.w3.org/2000/svg"{0} viewBox="0 0 {1} {2}" role="img">{3}<title>{4}</title>{3})",
-        size == SvgSize::own ? fmt::format(R"( width="{}" height="{}")", width, height) : "", width, height, '\n',
-        xml_escaped(title));
+        R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img">{2}<title>{3}</title>{2})",
+        width, height, '\n', xml_escaped(title));
 }
 
 double text_width(std::string_view text, double font_pixels) {

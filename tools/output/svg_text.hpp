@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -29,8 +28,7 @@ class MarkupText {
 std::string xml_escaped(std::string_view text);  // as element text or a double-quoted attribute
 
 // How a picture begins: its element, and what it is called for whoever cannot see it.
-enum class SvgSize : std::uint8_t { own, of_page };  // of_page: as large as where it stands
-std::string svg_head(double width, double height, std::string_view title, SvgSize size = SvgSize::own);
+std::string svg_head(double width, double height, std::string_view title);
 
 // About how wide a line is, in pixels, on the wide side of common sans-serif fonts, for layouts that must not overlap.
 double text_width(std::string_view text, double font_pixels);

@@ -107,11 +107,6 @@ class TraceTime {
     char decimals_[4] = {'.', '0', '0', '0'};
 };
 
-inline std::string microseconds(std::int64_t nanoseconds) {
-    const TraceTime time(nanoseconds);
-    return std::string(time.whole()).append(time.decimals());
-}
-
 template <class Out>
 Out& put_time(Out& out, std::int64_t nanoseconds) {
     const TraceTime time(nanoseconds);

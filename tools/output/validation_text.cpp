@@ -63,16 +63,7 @@ std::string verdict(const SetScore& score, RowUse use) {
     return text;
 }
 
-std::string error_table(const Validation& v, RowUse use) {
-    std::vector<ScoredErrors> rows;
-    for (std::size_t s = 0; s < v.sets.size(); ++s) {
-        const SetScore& score = v.card.sets[s];
-        if (score.of(use).rows == 0) continue;
-        rows.push_back({v.sets[s].name, score.of(use), bounds_text(score, use), verdict(score, use)});
-    }
-    rows.push_back({.name = "all", .errors = v.card.of(use)});
-    return table_text(errors_table(rows));
-}
+std::string error_table(const Validation& v, RowUse use) { return table_text(scores_table(v, use)); }
 
 // Their errors and what disturbed them.
 std::string disturbed_text(const Validation& v) {
@@ -175,6 +166,17 @@ Json rows_json(const Validation& v) {
 }
 
 }  // namespace
+
+ResultTable scores_table(const Validation& v, RowUse use) {
+    std::vector<ScoredErrors> rows;
+    for (std::size_t s = 0; s < v.sets.size(); ++s) {
+        const SetScore& score = v.card.sets[s];
+        if (score.of(use).rows == 0) continue;
+        rows.push_back({v.sets[s].name, score.of(use), bounds_text(score, use), verdict(score, use)});
+    }
+    rows.push_back({.name = "all", .errors = v.card.of(use)});
+    return errors_table(rows);
+}
 
 std::string quantity_text(std::string_view quantity, double value) {
     const std::string_view unit = quantity_unit(quantity);

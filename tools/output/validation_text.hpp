@@ -1,4 +1,4 @@
-// The scorecard: for people, for a README, for programs and as a page; and what measured runs say of an answer.
+// The scorecard: for people, for a README, for programs and for pages; and what measured runs say of an answer.
 #pragma once
 
 #include <span>
@@ -17,6 +17,8 @@ std::string validation_list(std::span<const ValidationSet> sets);
 std::string broken_bounds_text(const Validation& validation);  // a line each; empty if all hold
 std::string verdict_text(const Validation& validation);        // of all bounds; what has none and is not judged
 
+// Of sets that have rows of this use, their errors, bounds and what became of these.
+ResultTable scores_table(const Validation& validation, RowUse use);
 // Set, row, quantity, and what was measured and predicted, of any of the rows.
 ResultTable validated_table(const Validation& validation, std::span<const ValidatedRow> rows);
 std::string quantity_text(std::string_view quantity, double value);  // "3.53 s", "66.5 GiB"
@@ -33,7 +35,5 @@ std::string validation_markdown(const Validation& validation);  // a table of pr
 std::string validation_json(const Validation& validation);
 // set,name,use,quantity,measured,predicted,error, and the TFLOP/s where a convention is asked for.
 std::string validation_csv(const Validation& validation);
-
-std::string validation_html(const Validation& validation);
 
 }  // namespace weft

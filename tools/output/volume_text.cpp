@@ -35,15 +35,10 @@ std::string bar(double calls, double most) {
 }
 
 std::string operation_text(std::span<const HistogramBin> bins) {
-    const double most = std::ranges::max(bins, {}, &HistogramBin::calls).calls;
     double all = 0;
     for (const HistogramBin& bin : bins) all += bin.calls;
-    TextTable table({"message", "calls", "share", "bytes", "<"});
-    for (const HistogramBin& bin : bins) {
-        table.add({range(bin), number_text(bin.calls), fmt::format("{:.1f} %", 100 * bin.calls / all),
-                   to_text(bin.bytes), bar(bin.calls, most)});
-    }
-    return fmt::format("{}: {} {}\n{}", bins.front().op, number_text(all), all == 1 ? "call" : "calls", table.text(2));
+    return fmt::format("{}: {} {}\n{}", bins.front().op, number_text(all), all == 1 ? "call" : "calls",
+                       table_text(histogram_table(bins), 2));
 }
 
 // `times` says how often a row counts.
@@ -154,11 +149,20 @@ std::string histogram_text(std::span<const HistogramBin> bins) {
 }
 
 ResultTable histogram_table(std::span<const HistogramBin> bins) {
-    return table_of<HistogramBin>(bins, {{"op", {}, &HistogramBin::op},
-                                         {"from_bytes", {}, whole(&HistogramBin::from)},
-                                         {"to_bytes", {}, whole(&HistogramBin::to)},
-                                         {"calls", {}, whole(&HistogramBin::calls)},
-                                         {"bytes", {}, whole(&HistogramBin::bytes)}});
+    using Bin = HistogramBin;
+    double all = 0, most = 0;
+    for (const Bin& bin : bins) {
+        all += bin.calls;
+        most = std::max(most, bin.calls);
+    }
+    return table_of<Bin>(bins, {{"op", {}, &Bin::op},
+                                {"", "message", range},
+                                {"from_bytes", {}, whole(&Bin::from)},
+                                {"to_bytes", {}, whole(&Bin::to)},
+                                {"calls", "calls", whole(&Bin::calls)},
+                                {"", "share", [=](const Bin& bin) { return Share{bin.calls / all}; }},
+                                {"bytes", "bytes", whole(&Bin::bytes)},
+                                {"", "<", [=](const Bin& bin) { return bar(bin.calls, most); }}});
 }
 
 double repeats_per_step(const VolumeTable& table, const VolumeRow& row) {

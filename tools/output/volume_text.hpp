@@ -40,7 +40,7 @@ std::vector<HistogramBin> message_histogram(std::span<const MessageCount> messag
 // is never shorter than one).
 std::string histogram_text(std::span<const HistogramBin> bins);
 
-// For programs: a row per bin.
+// A row per bin. For people of one operation: with shares of its calls.
 ResultTable histogram_table(std::span<const HistogramBin> bins);
 
 struct CollectiveTotal {

@@ -95,14 +95,15 @@ std::string bar(const BarRow& row, double step) {
 }
 
 std::string table(const std::vector<BarRow>& rows, double step, std::string_view caption) {
-    std::vector<HtmlColumn> columns{{"", HtmlColumn::Kind::text}};
-    for (const BarPart& part : rows.front().parts) columns.push_back({part.name});
-    std::vector<std::vector<HtmlCell>> cells;
+    std::vector<std::string> headings{"<"};
+    for (const BarPart& part : rows.front().parts) headings.push_back(part.name);
+    TextTable table(std::move(headings));
     for (const BarRow& row : rows) {
-        cells.push_back({{row.name}});
-        for (const BarPart& part : row.parts) cells.back().push_back({share_text(part.seconds, step), part.seconds});
+        std::vector<std::string> cells{row.name};
+        for (const BarPart& part : row.parts) cells.push_back(share_text(part.seconds, step));
+        table.add(std::move(cells));
     }
-    return html_table(caption, columns, cells);
+    return html_table(caption, table);
 }
 
 constexpr double highest_bar = 34;  // pixels
@@ -151,39 +152,6 @@ std::string time_bars(std::vector<BarRow> rows, double step, std::string_view wh
     }
     html.put(html_details("Times as a table", table(rows, step, caption)));
     return html.take();
-}
-
-std::string tornado_svg(const std::vector<TornadoBar>& bars, Seconds own) {
-    constexpr double width = 860, names = 330, figures = 84, row = 22, bar = 14;
-    double most_saved = 0, most_lost = 0;
-    for (const TornadoBar& each : bars) {
-        most_saved = std::max(most_saved, 1.0 - each.step / own);
-        most_lost = std::max(most_lost, each.step / own - 1.0);
-    }
-    const double scale = (width - names - figures) / std::max(most_saved + most_lost, 1e-9);
-    const double middle = names + most_saved * scale;
-    const double height = row * static_cast<double>(bars.size()) + 24;
-    HtmlText svg;
-    svg.add("<svg class=\"tornado\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Step time with each change\">",
-            width, height);
-    double y = 4;
-    for (const TornadoBar& each : bars) {
-        const double share = each.step / own - 1.0, end = middle + share * scale;
-        svg.add("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", names - 8, y + bar - 2,
-                xml_escaped(each.name));
-        svg.add(
-            "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"var(--{})\"><title>{}: {}"
-            "</title></rect>",
-            std::min(middle, end), y, std::max(1.0, std::abs(end - middle)), bar, share <= 0 ? "good" : "bad",
-            xml_escaped(each.name), to_text(each.step));
-        svg.add("<text x=\"{:.1f}\" y=\"{:.1f}\">{:+.1f} %</text>", std::max(middle, end) + 6, y + bar - 2,
-                100 * share);
-        y += row;
-    }
-    svg.add("<line x1=\"{0:.1f}\" y1=\"0\" x2=\"{0:.1f}\" y2=\"{1:.1f}\" stroke=\"var(--quiet)\"/>", middle, y);
-    svg.add("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">as it is: {}</text></svg>", middle, y + 14,
-            to_text(own));
-    return svg.take();
 }
 
 std::vector<MessageCount> message_counts(const Simulation& run) {

@@ -2,18 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <utility>
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "sim/io/units.hpp"
+#include "tools/output/explanation_text.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 
 namespace weft {
 namespace {
-
-using Kind = HtmlColumn::Kind;
 
 double share(std::int64_t ticks, const Explanation& found) {
     return static_cast<double>(ticks) / static_cast<double>(found.end.femtoseconds);
@@ -39,20 +39,6 @@ std::string best_changes(const PageExplanation& page) {
     return "<p>What would help most, each change on its own:</p><ol class=\"changes\">" + html.take() + "</ol>";
 }
 
-std::string causes_table(const Explanation& found) {
-    std::vector<std::vector<HtmlCell>> rows;
-    for (const ExplainedCause& each : main_causes(found)) {
-        rows.push_back({{cause_text(each.cause)},
-                        {to_text(since_start({each.ticks})), static_cast<double>(each.ticks)},
-                        {percent(share(each.ticks, found)), share(each.ticks, found)},
-                        {to_text(since_start({each.elsewhere})), static_cast<double>(each.elsewhere)}});
-    }
-    return html_table(
-        "The critical path by cause; the times sum to the step. On other stages than the path's main one: "
-        "while the pipeline fills and drains.",
-        {{"cause", Kind::text}, {"time"}, {"of the step"}, {"on other stages"}}, rows, HtmlOrder::sortable);
-}
-
 std::string stretches_list(const Explanation& found) {
     HtmlText html;
     html.put("<ol>");
@@ -64,64 +50,41 @@ std::string stretches_list(const Explanation& found) {
     return html_details("Its longest passages", html.take());
 }
 
-std::string unknown_list(const std::vector<std::string>& changes) {
+std::string list_of(std::string_view summary, const std::vector<std::string>& changes) {
     if (changes.empty()) return {};
-    return html_details("Not simulated, which alone would tell",
-                        "<p>" + xml_escaped(fmt::format("{}", fmt::join(changes, ", "))) + "</p>");
+    return html_details(summary, "<p>" + xml_escaped(fmt::format("{}", fmt::join(changes, ", "))) + "</p>");
 }
 
-std::string knobs_picture(const PageExplanation& page) {
-    const Seconds own = since_start(page.explanation.end);
-    std::vector<TornadoBar> bars;
-    std::vector<std::string> unknown;
-    for (const ExplainedKnob& knob : page.knobs) {
-        if (!knob.is_told()) unknown.push_back(knob.knob + " " + knob.change);
-        if (!knob.is_told() || !makes_difference(knob.step, own)) continue;
-        std::string text = knob.knob + " " + knob.change;
-        if (knob.means != Means::simulated) text += fmt::format(" ({})", name(knob.means));
-        bars.push_back({std::move(text), knob.step});
+// Bars from the step as it is: savings to the left.
+std::string changes_part(std::string_view heading, std::string_view caption, const ChangeTable& changes) {
+    const auto column =
+        std::ranges::find_if(changes.table.columns, [](const Column& each) { return each.heading == "change"; });
+    HtmlBars bars{static_cast<std::size_t>(column - changes.table.columns.begin()), {}};
+    for (const std::vector<ResultCell>& row : changes.table.rows) {
+        const double change = cell_number(row[bars.behind]);  // none of what does not fit
+        bars.values.push_back(std::isfinite(change) ? std::llround(1e6 * change) : 0);
     }
-    if (bars.empty()) return {};
-    return "<h3>If a limit were otherwise</h3><p>Simulated where nothing else is said. Replayed: every operation "
-           "again, "
-           "with links shared as they were. First order: what the path spends on it.</p><div class=\"scroll\">" +
-           tornado_svg(bars, own) + "</div>" + unknown_list(unknown);
+    return fmt::format("<h3>{}</h3>{}{}{}", heading, html_table(caption, changes.table, {bars}),
+                       list_of("Without a difference", changes.negligible),
+                       list_of("Not simulated, which alone would tell", changes.unknown));
 }
 
-std::string settings_table(const PageExplanation& page) {
-    if (page.settings.empty()) return {};
-    const Seconds own = since_start(page.explanation.end);
-    std::vector<std::vector<HtmlCell>> rows;
-    std::vector<std::string> without, unknown;
-    for (const ExplainedSetting& setting : page.settings) {
-        if (setting.means == Means::none) {
-            unknown.push_back(assignments_text(setting));
-            continue;
-        }
-        const double change = setting.fits ? setting.step / own - 1.0 : 0;
-        if (setting.fits && !makes_difference(setting.step, own)) {
-            without.push_back(assignments_text(setting));
-            continue;
-        }
-        rows.push_back({{assignments_text(setting)},
-                        {setting.fits ? to_text(setting.step) : "", setting.step.value},
-                        {setting.fits ? fmt::format("{:+.2f} %", 100 * change) : "", change},
-                        {setting.fits ? std::string(name(setting.means)) : ""},
-                        {to_text(setting.memory), setting.memory.value},
-                        {!setting.fits              ? "does not fit"
-                         : setting.changes_numerics ? "other numerics"
-                                                    : ""}});
-    }
-    return "<h3>With other settings</h3>" +
+std::string rooflines_part(const Rooflines& rooflines) {
+    const DeviceRoofline& device = rooflines.device;
+    std::string html = fmt::format(
+        "<h3>Roofline of the device</h3><p>A device of stage {}. A dot is a class of kernels, as large as its time; "
+        "the full line is the data sheet's {} and {}, the dashed one what is sustained: {} and {}.</p>"
+        "<div id=\"roofline-chart\"></div>{}",
+        rooflines.stage, to_text(device.peak), to_text(device.memory), to_text(device.sustained),
+        to_text(device.sustained_memory),
+        html_table(fmt::format("The device is busy for {} of the step.", to_text(device.busy())),
+                   kernels_table(device)));
+    if (rooflines.fabric.empty()) return html;
+    return html + "<h3>Roofline of the fabric</h3>" +
            html_table(
-               "Each on its own. Closed form: as weft plan screens, scaled to the step simulated. Other numerics: "
-               "what is computed is not the same to rounding.",
-               {{"settings", Kind::text}, {"step"}, {"change"}, {"by", Kind::text}, {"memory"}, {"note", Kind::text}},
-               rows, HtmlOrder::sortable) +
-           (without.empty() ? std::string()
-                            : html_details("Without a difference",
-                                           "<p>" + xml_escaped(fmt::format("{}", fmt::join(without, ", "))) + "</p>")) +
-           unknown_list(unknown);
+               "Calls of one rank in a step, by what bounds them alone. Line rate: the bus bandwidth of the same "
+               "algorithm on links as their data sheets have them.",
+               fabric_table(rooflines.fabric));
 }
 
 // What the step is bound by, in a sentence.
@@ -140,10 +103,28 @@ std::string bottleneck_text(const Explanation& explanation) {
 }  // namespace
 
 std::string explanation_part(const PageExplanation& page) {
-    return fmt::format("<p class=\"bottleneck\">The critical path is {}.</p>\n{}{}{}{}{}{}",
-                       xml_escaped(bottleneck_text(page.explanation)), best_changes(page),
-                       causes_table(page.explanation), stretches_list(page.explanation), knobs_picture(page),
-                       settings_table(page), rooflines_part(page.explanation.rooflines));
+    const Explanation& found = page.explanation;
+    const Seconds own = since_start(found.end);
+    std::string html =
+        fmt::format("<p class=\"bottleneck\">The critical path is {}.</p>\n{}{}{}", xml_escaped(bottleneck_text(found)),
+                    best_changes(page),
+                    html_table("The critical path by cause; the times sum to the step. On other stages than the path's "
+                               "main one: while the pipeline fills and drains.",
+                               causes_table(main_causes(found), found.end)),
+                    stretches_list(found));
+    if (!page.knobs.empty()) {
+        html += changes_part("If a limit were otherwise",
+                             "Replayed: every operation again, with links shared as they were. First order: what the "
+                             "path spends on it.",
+                             knobs_table(page.knobs, own));
+    }
+    if (!page.settings.empty()) {
+        html += changes_part("With other settings",
+                             "Each on its own. Closed form: as weft plan screens, scaled to the step simulated. Other "
+                             "numerics: what is computed is not the same to rounding.",
+                             settings_table(page.settings, own));
+    }
+    return html + rooflines_part(found.rooflines);
 }
 
 }  // namespace weft

@@ -13,30 +13,24 @@ namespace {
 
 constexpr std::size_t tallest = 24;  // rows
 
-std::string_view class_of(const HtmlColumn& column) {
-    return column.kind == HtmlColumn::Kind::number ? " class=\"number\"" : "";
-}
+std::string_view class_of(const Column& column) { return column.heading->starts_with('<') ? "" : " class=\"number\""; }
 
 // To the left of the middle what is saved, to the right what is added.
-std::string diverging_bar(const std::optional<double>& share) {
-    if (!share) return "<td></td>";
-    const double wide = 50 * std::abs(*share);
+std::string diverging_bar(double share) {
+    const double wide = 50 * std::abs(share);
     const std::string mark =
-        *share == 0 ? ""
-                    : fmt::format("<span style=\"left:{:.2f}%;width:{:.2f}%;background:var(--{})\"></span>",
-                                  *share < 0 ? 50 - wide : 50.0, wide, *share < 0 ? "good" : "bad");
+        share == 0 ? ""
+                   : fmt::format("<span style=\"left:{:.2f}%;width:{:.2f}%;background:var(--{})\"></span>",
+                                 share < 0 ? 50 - wide : 50.0, wide, share < 0 ? "good" : "bad");
     return fmt::format("<td aria-hidden=\"true\"><span class=\"diverging\">{}</span></td>", mark);
 }
 
-void add_heading(HtmlText& html, const HtmlColumn& column, HtmlOrder order) {
-    const std::string text = xml_escaped(column.heading);
-    if (column.kind == HtmlColumn::Kind::bar) {
-        html.put("<td></td>");
-    } else if (order == HtmlOrder::sortable) {
-        html.add("<th scope=\"col\"{}><button type=\"button\">{}</button></th>", class_of(column), text);
-    } else {
-        html.add("<th scope=\"col\"{}>{}</th>", class_of(column), text);
-    }
+// `tag`: td, or th for what the row is about.
+std::string cell_html(const Column& column, const ResultCell& cell, std::string_view tag) {
+    const double number = cell_number(cell);
+    const std::string value = std::isfinite(number) ? fmt::format(" data-value=\"{}\"", number) : "";
+    return fmt::format("<{0}{1}{2}{3}>{4}</{0}>", tag, tag == "th" ? " scope=\"row\"" : "", class_of(column), value,
+                       xml_escaped(column.text(cell)));
 }
 
 // Inside a script element "<" could end it ("</script>") or open a comment that does; in JSON it occurs in strings
@@ -73,58 +67,45 @@ std::string footer(const Page& page) {
 
 }  // namespace
 
-std::string html_table(std::string_view caption, const std::vector<HtmlColumn>& columns,
-                       const std::vector<std::vector<HtmlCell>>& rows, HtmlOrder order) {
+std::string html_table(std::string_view caption, const ResultTable& table, const std::vector<HtmlBars>& bars) {
+    std::int64_t most = 1;
+    for (const HtmlBars& each : bars) {
+        for (const std::int64_t value : each.values) most = std::max(most, std::abs(value));
+    }
+    const auto is_number = [](const ResultCell& cell) { return std::isfinite(cell_number(cell)); };
+    const bool sorts = std::ranges::any_of(
+        table.rows, [&](const std::vector<ResultCell>& row) { return std::ranges::any_of(row, is_number); });
     HtmlText html;
-    const bool tall = rows.size() > tallest;  // scrolls on its own, by keyboard as well
+    const bool tall = table.rows.size() > tallest;  // scrolls on its own, by keyboard as well
     html.add(
         "<div class=\"scroll{}><table{}>",
         tall ? fmt::format(" tall\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"", xml_escaped(caption)) : "\"",
-        order == HtmlOrder::sortable ? " class=\"sortable\"" : "");
+        sorts ? " class=\"sortable\"" : "");
     if (!caption.empty()) html.add("<caption>{}</caption>", xml_escaped(caption));
     html.put("<thead><tr>");
-    for (const HtmlColumn& column : columns) add_heading(html, column, order);
+    std::vector<std::size_t> shown;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        const Column& column = table.columns[c];
+        if (!column.heading) continue;
+        shown.push_back(c);
+        const std::string text = xml_escaped(column.heading->substr(column.heading->starts_with('<') ? 1 : 0));
+        html.add("<th scope=\"col\"{}>{}</th>", class_of(column),
+                 sorts ? fmt::format("<button type=\"button\">{}</button>", text) : text);
+        if (std::ranges::find(bars, c, &HtmlBars::behind) != bars.end()) html.put("<td></td>");
+    }
     html.put("</tr></thead><tbody>\n");
-    for (const std::vector<HtmlCell>& row : rows) {
-        WEFT_CHECK(row.size() == columns.size(), "a row has other cells than columns");
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
         html.put("<tr>");
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            if (columns[i].kind == HtmlColumn::Kind::bar) {
-                html.put(diverging_bar(row[i].value));
-                continue;
-            }
-            const std::string_view tag = i == 0 ? "th" : "td";
-            const std::string value = row[i].value ? fmt::format(" data-value=\"{}\"", *row[i].value) : "";
-            html.put(fmt::format("<{}{}{}{}>{}</{}>", tag, i == 0 ? " scope=\"row\"" : "", class_of(columns[i]), value,
-                                 xml_escaped(row[i].text), tag));
+        for (const std::size_t c : shown) {
+            html.put(cell_html(table.columns[c], table.rows[r][c], c == shown.front() ? "th" : "td"));
+            const auto own = std::ranges::find(bars, c, &HtmlBars::behind);
+            if (own == bars.end()) continue;
+            html.put(r < own->values.size() ? diverging_bar(double(own->values[r]) / double(most)) : "<td></td>");
         }
         html.put("</tr>\n");
     }
     html.put("</tbody></table></div>\n");
     return html.take();
-}
-
-std::string html_table(std::string_view caption, const TextTable& table, const std::vector<HtmlBars>& bars) {
-    std::int64_t most = 1;
-    for (const HtmlBars& each : bars) {
-        for (const std::int64_t value : each.values) most = std::max(most, std::abs(value));
-    }
-    std::vector<HtmlColumn> columns;
-    std::vector<std::vector<HtmlCell>> rows(table.rows().size());
-    for (std::size_t i = 0; i < table.headings().size(); ++i) {
-        columns.push_back({table.headings()[i], table.is_left(i) ? HtmlColumn::Kind::text : HtmlColumn::Kind::number});
-        for (std::size_t r = 0; r < rows.size(); ++r) rows[r].push_back({table.rows()[r][i]});
-        const auto own = std::ranges::find(bars, i, &HtmlBars::behind);
-        if (own == bars.end()) continue;
-        columns.push_back({"", HtmlColumn::Kind::bar});
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-            rows[r].emplace_back();
-            if (r < own->values.size()) {
-                rows[r].back().value = static_cast<double>(own->values[r]) / static_cast<double>(most);
-            }
-        }
-    }
-    return html_table(caption, columns, rows);
 }
 
 std::string html_cards(std::span<const HtmlCard> cards, std::string_view classes) {

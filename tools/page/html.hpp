@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,58 +14,15 @@ namespace weft {
 
 using HtmlText = MarkupText;
 
-struct HtmlColumn {
-    std::string_view heading;
-    // bar: of its value, from -1 (a saving, to the left) to 1; none without a value
-    enum class Kind : std::uint8_t { text, number, bar } kind = Kind::number;
-};
-
-struct HtmlCell {
-    std::string text;               // not escaped yet
-    std::optional<double> value{};  // by which it is sorted; absent: by its text
-};
-
-// Of a quantity with its unit.
-template <class Quantity>
-HtmlCell html_cell(Quantity value) {
-    return {to_text(value), value.value};
-}
-
-enum class HtmlOrder : std::uint8_t { fixed, sortable };  // sortable: script "table"
-
-// The first cell of a row is its heading. Every row has as many cells as there are columns.
-std::string html_table(std::string_view caption, const std::vector<HtmlColumn>& columns,
-                       const std::vector<std::vector<HtmlCell>>& rows, HtmlOrder order = HtmlOrder::fixed);
-
 // Bars behind a column of a table; those of the first rows, in one unit. The largest of all reaches its edge.
 struct HtmlBars {
     std::size_t behind = 0;
     std::vector<std::int64_t> values;
 };
 
-// What texts show as a table.
-std::string html_table(std::string_view caption, const TextTable& table, const std::vector<HtmlBars>& bars = {});
-
-// A column and what it shows of a row.
-template <class Row>
-struct HtmlField {
-    std::string_view heading;
-    std::function<HtmlCell(const Row&)> cell;
-    HtmlColumn::Kind kind = HtmlColumn::Kind::number;
-};
-
-template <class Row>
-std::string html_table(std::string_view caption, const std::vector<HtmlField<Row>>& fields, const std::vector<Row>& of,
-                       HtmlOrder order) {
-    std::vector<HtmlColumn> columns;
-    for (const HtmlField<Row>& field : fields) columns.push_back({field.heading, field.kind});
-    std::vector<std::vector<HtmlCell>> rows;
-    for (const Row& row : of) {
-        rows.emplace_back();
-        for (const HtmlField<Row>& field : fields) rows.back().push_back(field.cell(row));
-    }
-    return html_table(caption, columns, rows, order);
-}
+// The columns that people see; the first cell of a row is its heading. Sortable, if there are numbers in it: script
+// "table".
+std::string html_table(std::string_view caption, const ResultTable& table, const std::vector<HtmlBars>& bars = {});
 
 // A headline figure.
 struct HtmlCard {
@@ -100,9 +55,7 @@ struct Page {
     ChartLibrary charts = ChartLibrary::absent;      // embedded with its licence
 };
 
-// Tables of class "sortable" are sorted by a click on a heading; an <input> or <select> with data-filter="ID" hides the
-// rows of the table ID that lack its value (a <select> looks at the cells of the column that its data-column says).
-// LogicError for a script that there is none of.
+// Tables of class "sortable" are sorted by a click on a heading. LogicError for a script that there is none of.
 std::string html_page(const Page& page);
 
 }  // namespace weft

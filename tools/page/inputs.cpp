@@ -35,13 +35,6 @@ void add_file(std::span<const embedded::File> shipped, const std::string& name, 
     collect(json, "", is_path(name) ? name : std::string(document->document.name()), sources);
 }
 
-using Kind = HtmlColumn::Kind;
-using Rows = std::vector<std::vector<HtmlCell>>;
-
-std::string table(std::string_view caption, const Rows& rows) {
-    return html_table(caption, {{"", Kind::text}, {"", Kind::text}}, rows);
-}
-
 std::string shapes_text(const Transformer& model) {
     std::string text =
         fmt::format("{} layers, hidden {}, {} heads of {}", model.layers, model.hidden, model.heads, model.head_size);
@@ -64,30 +57,27 @@ std::string shapes_text(const Transformer& model) {
 
 std::string resolved(const Plan& plan) {
     const Job& job = plan.job;
-    return table(
-        "As it was understood.",
-        {{{"machine"}, {plan.machine.title}},
-         {{"nodes"},
-          {fmt::format("{} of {}, with {} accelerators each", job.nodes, plan.machine.nodes, job.ranks_per_node)}},
-         {{"device"},
-          {fmt::format("{}: {} at the job's precision, {}, {}", plan.device.title,
-                       to_text(plan.device.peak(job.precision)), to_text(plan.device.memory),
-                       to_text(plan.device.memory_bandwidth))}},
-         {{"model"}, {job.model.name + ": " + shapes_text(job.model)}},
-         {{"layout"}, {axes(job.layout) + fmt::format(", innermost first: {}", fmt::join(job.layout.order, ", "))}},
-         {{"batch"},
-          {fmt::format("{} sequences of {} tokens in {} micro-batches of {} per data rank", job.batch.global,
-                       job.batch.sequence, job.micro_batches(), job.batch.micro)}},
-         {{"library"}, {job.library.empty() ? plan.machine.library().name : job.library}}});
+    TextTable table({"<", "<"});
+    table.add({"machine", plan.machine.title});
+    table.add({"nodes",
+               fmt::format("{} of {}, with {} accelerators each", job.nodes, plan.machine.nodes, job.ranks_per_node)});
+    table.add({"device", fmt::format("{}: {} at the job's precision, {}, {}", plan.device.title,
+                                     to_text(plan.device.peak(job.precision)), to_text(plan.device.memory),
+                                     to_text(plan.device.memory_bandwidth))});
+    table.add({"model", job.model.name + ": " + shapes_text(job.model)});
+    table.add({"layout", axes(job.layout) + fmt::format(", innermost first: {}", fmt::join(job.layout.order, ", "))});
+    table.add({"batch", fmt::format("{} sequences of {} tokens in {} micro-batches of {} per data rank",
+                                    job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro)});
+    table.add({"library", job.library.empty() ? plan.machine.library().name : job.library});
+    return html_table("As it was understood.", table);
 }
 
 std::string source_table(const JobInput& input, const Plan& plan) {
-    Rows rows;
-    for (const Source& source : sources(input, plan)) rows.push_back({{source.file}, {source.what}, {source.text}});
-    if (rows.empty()) return "";
-    return html_details(fmt::format("Sources of {} constants", rows.size()),
-                        html_table("As the data files state them.",
-                                   {{"file", Kind::text}, {"what", Kind::text}, {"source", Kind::text}}, rows));
+    TextTable table({"<file", "<what", "<source"});
+    for (const Source& source : sources(input, plan)) table.add({source.file, source.what, source.text});
+    if (table.rows.empty()) return "";
+    return html_details(fmt::format("Sources of {} constants", table.rows.size()),
+                        html_table("As the data files state them.", table));
 }
 
 std::string job_text(const JobInput& input) {

@@ -14,8 +14,7 @@
 #include "tools/page/inputs.hpp"
 #include "tools/page/timeline.hpp"
 #include "tools/plan/request.hpp"
-#include "tools/study/statements.hpp"
-#include "tools/study/study_table.hpp"
+#include "tools/validate/scorecard.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
 #include "workloads/recorded/step_comparison.hpp"
@@ -46,13 +45,14 @@ struct PlanPageFacts {
     // Of screened over simulated times, less one; absolute. 0 where nothing was simulated.
     double mean_error = 0, largest_error = 0;
     std::map<std::size_t, LaunchFiles> files{};  // by row
+    ResultTable reasons{};                       // of refusals
 };
 
 // A row per candidate. Columns of kind key name the layout; these are known by name:
 //   step_time_s        simulated; absent of what was not
 //   screened_time_s    in closed form; absent of what does not fit (such a column may be missing)
 //   memory_peak_bytes
-//   verdict, reason    notes: counted, and told of candidates without a time
+//   verdict            a note: counted
 // The page keeps the most_kept_candidates with the shortest steps, simulated ones first, and says of how many.
 inline constexpr std::size_t most_kept_candidates = 3000;
 std::string plan_page(const ResultPageText& text, const ResultTable& table, const PlanPageFacts& facts);
@@ -72,27 +72,19 @@ struct ComparedTrace {
 std::string step_comparison_page(std::span<const ComparedTrace> traces, const Simulation& run, const JobInput& input,
                                  const std::string& job);
 
+// The scorecard as a page: errors by set, predictions over measurements, every row.
+std::string validation_page(const Validation& validation);
+
 // A whole training run as a page: its time, goodput, energy and cost over the runs played, where time is lost, and what
 // it was played with.
 
 // `command` made it.
 std::string run_page(const Job& job, const MachineInfo& machine, const RunResult& result, const std::string& command);
 
-// The figures of the communication study as a page: its statements beside what weft says, and every figure with its
-// values.
-struct EvaluatedFigure {
-    StudyFigure figure;
-    std::vector<StudyRow> rows;
-};
-
-// Of the statements, those about the figures.
-std::string study_page(std::span<const EvaluatedFigure> figures, const StudyText& text, const std::string& command);
-
 // Pages about one job, as commands write them with --report and `weft serve` sends them.
 
 // Of `weft simulate`: the step with its critical path.
-std::string step_page(const Study& study, const ExplainedStep& step, const Report& report, const JobInput& input,
-                      const TimelineLimits& limits = {});
+std::string step_page(const Study& study, const ExplainedStep& step, const Report& report, const JobInput& input);
 // Of `weft explain`. `simulate`: the command line that settings are added to.
 std::string explained_page(const JobExplanation& explained, const JobInput& input, const std::string& simulate);
 

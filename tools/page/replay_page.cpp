@@ -16,6 +16,7 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
+#include "tools/output/report_text.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/result_data.hpp"
@@ -53,6 +54,16 @@ std::string ranks_part(const ReplaySummary& summary) {
 }
 
 constexpr std::size_t longest_name = 200;
+
+// Of so many nodes of a rank from its first on, those that take any time, by when they begin.
+std::vector<std::uint32_t> nodes_in_time(const RecordedRun& run, std::uint32_t first, std::size_t count) {
+    std::vector<std::uint32_t> nodes;
+    for (std::uint32_t at = first; at < first + count; ++at) {
+        if (nanoseconds(run.begin[at]) != nanoseconds(run.end[at])) nodes.push_back(at);
+    }
+    std::ranges::stable_sort(nodes, {}, [&](std::uint32_t at) { return run.begin[at]; });
+    return nodes;
+}
 
 // As timeline_data() has it, a row per rank: its units, and what it does in collectives, sends and receives. Of the
 // ranks as many as a page shows stages; "left_out" says how many slices of those are not there.
@@ -210,7 +221,7 @@ std::string replay_page(const ReplayedProgram& replayed, const ReplaySummary& su
         {"calls", "Communication", "Communication",
          html_table("Calls of a rank, mean over all.", replayed_call_table(summary))},
         {"links", "Links", "Links",
-         html_table("Use of the links of a class, and of its busiest one.", replayed_link_table(summary))}};
+         html_table("Use of the links of a class, and of its busiest one.", link_table(summary.links))}};
     html.add("<nav aria-label=\"Sections\">{}</nav>", html_links(sections));
     html.put(html_sections(sections));
     html.add("<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(command));

@@ -16,8 +16,6 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t most_reasons = 60;
-
 double number_or_infinity(const ResultTable& table, std::size_t row, std::string_view column) {
     const auto at = find_column(table, column);
     const std::optional<double> number = at ? number_of(table.rows[row][*at]) : std::nullopt;
@@ -65,41 +63,6 @@ std::string verdicts(const ResultTable& table) {
         text += (text.empty() ? "" : ", ") + grouped(double(count)) + ' ' + verdict;
     }
     return text;
-}
-
-// Of candidates without a time: how many, why, and the first of them.
-std::string reason_table(const ResultTable& table) {
-    struct Reason {
-        std::string text;
-        std::size_t first = 0, count = 0;
-    };
-    std::vector<Reason> reasons;
-    std::map<std::string, std::size_t> numbers;
-    for (std::size_t row = 0; row < table.rows.size(); ++row) {
-        if (number_or_infinity(table, row, "step_time_s") < std::numeric_limits<double>::infinity()) continue;
-        if (number_or_infinity(table, row, "screened_time_s") < std::numeric_limits<double>::infinity()) continue;
-        std::string text = note_of(table, row, "reason");
-        if (text.empty()) text = note_of(table, row, "verdict");
-        const auto [known, is_new] = numbers.try_emplace(without_numbers(text), reasons.size());
-        if (is_new) reasons.push_back({text, row, 0});
-        ++reasons[known->second].count;
-    }
-    if (reasons.empty()) return "";
-    std::ranges::stable_sort(reasons, std::ranges::greater{}, &Reason::count);
-    const std::vector<std::size_t> keys = telling_keys(table);
-    std::vector<std::vector<HtmlCell>> rows;
-    for (const Reason& reason : reasons) {
-        if (rows.size() == most_reasons) break;
-        rows.push_back({{grouped(double(reason.count))}, {reason.text}, {keys_text(table, keys, reason.first)}});
-    }
-    using Kind = HtmlColumn::Kind;
-    std::string html = "<section><h2>Without a step time</h2>\n" +
-                       html_table("Reasons that differ in numbers alone are one; the numbers are those of the first.",
-                                  {{"candidates"}, {"reason", Kind::text}, {"the first", Kind::text}}, rows);
-    if (reasons.size() > most_reasons) {
-        html += fmt::format("<p class=\"quiet\">and {} rarer reasons</p>\n", reasons.size() - most_reasons);
-    }
-    return html + "</section>\n";
 }
 
 // The rows for the script: those kept, and of each that has them the texts to copy.
@@ -164,7 +127,11 @@ std::string plan_page(const ResultPageText& text, const ResultTable& table, cons
         body += fmt::format("<p>The {} with the shortest steps, of {}.</p>", grouped(double(best.rows.size())),
                             grouped(double(table.rows.size())));
     }
-    body += "<div id=\"rows\"></div></section>\n" + reason_table(table);
+    body += "<div id=\"rows\"></div></section>\n";
+    if (!facts.reasons.rows.empty()) {
+        body += "<section><h2>Refused</h2>" +
+                html_table("Reasons that differ in numbers alone are one.", facts.reasons) + "</section>\n";
+    }
     return html_page({.title = text.title,
                       .body = std::move(body),
                       .data = page_data(best, kept, facts),
@@ -178,7 +145,7 @@ std::vector<std::string> simulated_layout(const PlanResult& result, std::size_t 
 
 // Files of the simulated ones: those of thousands of others would take longer than the search.
 static PlanPageFacts page_facts(const PlanRequest& request, const PlanResult& result, const SearchCommands& commands) {
-    PlanPageFacts facts{.simulate = commands.simulate, .files = {}};
+    PlanPageFacts facts{.simulate = commands.simulate, .files = {}, .reasons = refusals_table(result)};
     if (!result.simulated.empty()) {
         facts.mean_error = result.quality.mean_error;
         facts.largest_error = result.quality.largest_error;

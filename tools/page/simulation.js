@@ -92,4 +92,22 @@ if (data.fabric.idle.length) {
   fabricHost.after(element('p', {className: 'quiet', textContent: `Nothing was carried: ${data.fabric.idle.join('; ')}.`}));
 }
 
+// A dot per class of kernels under the roofs of the device: what its data sheet says, and what it sustains.
+const rooflineHost = document.getElementById('roofline-chart');
+if (rooflineHost) {
+  const {device, peak_flops_per_s: peak, memory_bytes_per_s: memory, ...own} = data.rooflines;
+  const kernels = device.filter(({flops, memory_bytes: bytes, time_s: time}) => flops > 0 && bytes > 0 && time > 0);
+  const roofs = [['data sheet', peak, memory, []], ['sustained', own.sustained_flops_per_s, own.sustained_memory_bytes_per_s, [5, 3]]];
+  const intensity = ({flops, memory_bytes: bytes}) => flops / bytes;
+  const bends = roofs.map(([, flops, bytes]) => flops / bytes), all = [...kernels.map(intensity), ...bends];
+  const at = [...new Set([Math.min(...all) * 0.7, ...all, Math.max(...all) * 1.4])].sort((a, b) => a - b);
+  const longest = Math.max(...kernels.map(one => one.time_s));
+  if (kernels.length) chart(rooflineHost, {title: 'Rates of kernels under the rooflines of the device', height: 360,
+    x: {label: 'FLOP per byte of memory', unit: '', values: at, log: true}, y: {label: 'rate', unit: 'TFLOP/s', log: true},
+    series: [...roofs.map(([name, flops, bytes, dash]) => ({name, dash, colour: 'quiet', points: false, width: 1.5,
+      values: at.map(x => Math.min(x * bytes, flops) / 1e12)})),
+    ...kernels.map(one => ({name: one.kernels, pointsOnly: true, points: true, size: Math.max(7, 32 * Math.sqrt(one.time_s / longest)),
+      values: at.map(x => x === intensity(one) ? one.flops / one.time_s / 1e12 : null)}))]});
+}
+
 tellWhenDrawn();

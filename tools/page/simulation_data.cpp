@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/output/explanation_text.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/page/partners.hpp"
 
@@ -88,12 +89,14 @@ Json fabric_json(const Simulation& run) {
 
 }  // namespace
 
-std::string simulation_data(const Simulation& run, const TimelinePart& part, std::span<const PathPiece> path) {
-    const Json json{{"end", nanoseconds(run.timeline.end)},
-                    {"timeline", timeline_data(run, part, path)},
-                    {"memory", memory_json(run, part)},
-                    {"partners", partners_json(partners(run))},
-                    {"fabric", fabric_json(run)}};
+std::string simulation_data(const Simulation& run, const TimelinePart& part, const Explanation* explanation) {
+    const auto path = explanation == nullptr ? std::span<const PathPiece>() : std::span(explanation->path);
+    Json json{{"end", nanoseconds(run.timeline.end)},
+              {"timeline", timeline_data(run, part, path)},
+              {"memory", memory_json(run, part)},
+              {"partners", partners_json(partners(run))},
+              {"fabric", fabric_json(run)}};
+    if (explanation != nullptr) json["rooflines"] = rooflines_json(explanation->rooflines);
     return data_text(json);
 }
 

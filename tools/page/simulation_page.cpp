@@ -1,9 +1,11 @@
 #include "tools/page/simulation_page.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "sim/io/units.hpp"
-#include "tools/output/figures.hpp"
+#include "tools/output/columns.hpp"
+#include "tools/output/fabric_text.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/output/validation_text.hpp"
@@ -14,11 +16,7 @@
 namespace weft {
 namespace {
 
-using Kind = HtmlColumn::Kind;
-using enum HtmlOrder;
-
-HtmlCell count_cell(double value) { return {fmt::format("{:.4g}", value), value}; }
-HtmlCell share_cell(double value) { return {percent(value), value}; }
+std::string four_digits(double count) { return fmt::format("{:.4g}", count); }
 
 // Six digits, but counts in full.
 std::string metric_text(const Metric& metric) {
@@ -69,8 +67,8 @@ std::string cards_html(const Report& report) {
 class SimulationBody {
   public:
     SimulationBody(const Simulation& run, const Report& report, const JobInput& input, const TimelinePart& part,
-                   const PageExplanation* explanation, bool asked)
-        : run_(run), report_(report), input_(input), part_(part), explanation_(explanation), asked_(asked) {}
+                   const PageExplanation* explanation)
+        : run_(run), report_(report), input_(input), part_(part), explanation_(explanation) {}
 
     std::string text() const {
         const std::vector<HtmlSection> all = sections();
@@ -113,8 +111,7 @@ class SimulationBody {
     std::string shown_part() const {
         std::string text = part_.classes.size() == part_.stages
                                ? "A row per stage"
-                               : fmt::format("{} of {} stages, {}", part_.classes.size(), part_.stages,
-                                             asked_ ? "as asked for" : "evenly chosen");
+                               : fmt::format("{} of {} stages, evenly chosen", part_.classes.size(), part_.stages);
         text += fmt::format(", each as its first rank has it; {} slices.", grouped(double(part_.slices)));
         if (!part_.further.empty()) {
             text += fmt::format(" Of {} kinds of ranks, {} more are here to be chosen.", part_.rank_classes,
@@ -137,44 +134,16 @@ class SimulationBody {
     }
 
     std::string memory() const {
-        const auto part = [](std::string_view heading, Bytes MemoryUse::*bytes) {
-            return HtmlField<StageReport>{heading,
-                                          [bytes](const StageReport& s) { return html_cell(s.memory.*bytes); }};
-        };
         return "<div id=\"memory-chart\"></div>\n" +
-               html_table<StageReport>(
-                   "Of one rank of each stage, at its fullest moment.",
-                   {{"stage",
-                     [](const auto& s) {
-                         return HtmlCell{s.name, s.stage};
-                     }},
-                    {"layers", [](const auto& s) { return count_cell(s.layers); }},
-                    part("parameters", &MemoryUse::parameters),
-                    part("gradients", &MemoryUse::gradients),
-                    part("optimizer", &MemoryUse::optimizer),
-                    part("activations", &MemoryUse::activations),
-                    part("buffers", &MemoryUse::buffers),
-                    part("workspace", &MemoryUse::workspace),
-                    {"overhead", [](const auto& s) { return html_cell(s.memory.overhead.expected); }},
-                    {"together", [](const auto& s) { return html_cell(s.memory.total()); }}},
-                   report_.stages, sortable);
+               html_table("Of one rank of each stage, at its fullest moment.", memory_table(report_.stages));
     }
 
     std::string communication() const {
         if (report_.communication.empty()) return "<p>The ranks of this job send nothing.</p>";
-        const double step = report_.metric("step.time_s");
-        return html_table<CommunicationReport>(
+        return html_table(
                    "Per rank and step, mean over all ranks. Volume is what a rank puts on the wire; time is in "
                    "transfer, without waiting for others; exposed is the part of it in which nothing computes.",
-                   {{"dimension", [](const auto& r) { return HtmlCell{r.dimension}; }, Kind::text},
-                    {"operation", [](const auto& r) { return HtmlCell{r.op}; }, Kind::text},
-                    {"group", [](const auto& r) { return count_cell(r.group_size); }},
-                    {"calls", [](const auto& r) { return count_cell(r.calls); }},
-                    {"volume", [](const auto& r) { return html_cell(r.bytes); }},
-                    {"time", [](const auto& r) { return html_cell(r.time); }},
-                    {"exposed", [](const auto& r) { return html_cell(r.exposed); }},
-                    {"of the step", [&](const auto& r) { return share_cell(r.exposed.value / step); }}},
-                   report_.communication, sortable) +
+                   communication_table(report_)) +
                methods() + "<h3>Message sizes</h3>\n" + message_table(message_histogram(message_counts(run_))) +
                "<h3>Who talks to whom</h3>\n<p>What each rank sends in a step, laid evenly on the other members of its "
                "group: the pattern of the layout, whatever algorithm carries it.</p><div "
@@ -185,15 +154,15 @@ class SimulationBody {
         const auto class_of = [&](const LinkReport& row) -> const LinkClass& {
             return *std::ranges::find(run_.topology().classes, row.link_class, &LinkClass::name);
         };
+        using Row = LinkReport;
+        const ResultTable table = table_of<Row>(
+            report_.links, {{"", "<link class", &Row::link_class},
+                            {"", "bandwidth reached", [&](const Row& row) { return class_of(row).bandwidth; }},
+                            {"", "specified", [&](const Row& row) { return class_of(row).nominal; }},
+                            {"", "mean utilization", as<Share>(&Row::utilization)},
+                            {"", "busiest link", as<Share>(&Row::peak_utilization)}});
         return "<div id=\"links-chart\"></div>\n" +
-               html_table<LinkReport>(
-                   "Bytes carried over what the links could carry in the step.",
-                   {{"link class", [](const auto& r) { return HtmlCell{r.link_class}; }, Kind::text},
-                    {"bandwidth reached", [&](const auto& r) { return html_cell(class_of(r).bandwidth); }},
-                    {"specified", [&](const auto& r) { return html_cell(class_of(r).nominal); }},
-                    {"mean utilization", [](const auto& r) { return share_cell(r.utilization); }},
-                    {"busiest link", [](const auto& r) { return share_cell(r.peak_utilization); }}},
-                   report_.links, sortable) +
+               html_table("Bytes carried over what the links could carry in the step.", table) +
                "<h3>Map of the network</h3>\n<p>A cell is as dark as its busiest link is busy, over the whole step. "
                "Rows and columns in which nothing was carried are left out; of more than 64, neighbours are drawn as "
                "one. Links inside nodes are in the tables alone.</p><div id=\"fabric-charts\" class=\"row\"></div>\n"
@@ -204,14 +173,8 @@ class SimulationBody {
     std::string hottest_links() const {
         if (report_.hottest.empty()) return "";
         return "<h3>Busiest links</h3>\n" +
-               html_table<HotLink>(
-                   "Up to three of each class; where several carried the same, the first of them.",
-                   {{"link", [](const auto& l) { return HtmlCell{l.from + " \u2192 " + l.to}; }, Kind::text},
-                    {"utilization", [](const auto& l) { return share_cell(l.busy); }},
-                    {"carried", [](const auto& l) { return html_cell(l.bytes); }},
-                    {"alike", [](const auto& l) { return count_cell(l.links); }},
-                    {"class", [](const auto& l) { return HtmlCell{l.link_class}; }, Kind::text}},
-                   report_.hottest, sortable);
+               html_table("Up to three of each class; where several carried the same, the first of them.",
+                          hot_links_table(report_.hottest));
     }
 
     // Behind a line: there may be many.
@@ -224,33 +187,32 @@ class SimulationBody {
         for (const CommunicationReport& kind : report_.communication) {
             for (const CallReport& call : kind.by_message) rows.push_back({&kind, &call});
         }
+        const auto call = [](auto part) { return [=](const Carried& row) { return std::invoke(part, *row.call); }; };
+        const auto method = [](auto part) {
+            return [=](const Carried& row) { return std::invoke(part, row.call->method); };
+        };
+        const ResultTable table = table_of<Carried>(
+            rows, {{"", "<call", [](const Carried& row) { return row.kind->dimension + ' ' + row.kind->op; }},
+                   {"", "group", [](const Carried& row) { return row.kind->group_size; }},
+                   {"", "message", call(&CallReport::message)},
+                   {"", "<algorithm", method(&Method::algorithm)},
+                   {"", "<protocol", method(&Method::protocol)},
+                   {"", "channels", method(&Method::channels)},
+                   {"", "calls", as<Figure<four_digits>>(call(&CallReport::calls))},
+                   {"", "bus bandwidth", call(&CallReport::bus_bandwidth)}});
         return html_details(
             "What carries them: algorithms, protocols and bus bandwidths",
-            html_table<Carried>(
-                "Message is the full buffer of a call; bus bandwidth as nccl-tests has it, with all that shared links "
-                "meanwhile.",
-                {{"call", [](const auto& r) { return HtmlCell{r.kind->dimension + ' ' + r.kind->op}; }, Kind::text},
-                 {"group", [](const auto& r) { return count_cell(r.kind->group_size); }},
-                 {"message", [](const auto& r) { return html_cell(r.call->message); }},
-                 {"algorithm", [](const auto& r) { return HtmlCell{r.call->method.algorithm}; }, Kind::text},
-                 {"protocol", [](const auto& r) { return HtmlCell{r.call->method.protocol}; }, Kind::text},
-                 {"channels", [](const auto& r) { return count_cell(r.call->method.channels); }},
-                 {"calls", [](const auto& r) { return count_cell(r.call->calls); }},
-                 {"bus bandwidth", [](const auto& r) { return html_cell(r.call->bus_bandwidth); }}},
-                rows, sortable));
+            html_table("Message is the full buffer of a call; bus bandwidth as nccl-tests has it, with all that shared "
+                       "links meanwhile.",
+                       table));
     }
 
     std::string metrics() const {
-        return html_table<Metric>(
-            "As in the JSON report, here to six digits.",
-            {{"key", [](const auto& m) { return HtmlCell{std::string(m.key)}; }, Kind::text},
-             {"value",
-              [](const auto& m) {
-                  return HtmlCell{metric_text(m), m.value};
-              }},
-             {"unit", [](const auto& m) { return HtmlCell{std::string(m.unit)}; }, Kind::text},
-             {"meaning", [](const auto& m) { return HtmlCell{std::string(m.meaning)}; }, Kind::text}},
-            report_.metrics, fixed);
+        return html_table("As in the JSON report, here to six digits.",
+                          table_of<Metric>(report_.metrics, {{"", "<key", &Metric::key},
+                                                             {"", "value", metric_text},
+                                                             {"", "<unit", &Metric::unit},
+                                                             {"", "<meaning", &Metric::meaning}}));
     }
 
     std::string inputs() const {
@@ -266,28 +228,25 @@ class SimulationBody {
     const JobInput& input_;
     const TimelinePart& part_;
     const PageExplanation* explanation_;
-    bool asked_;  // for these stages
 };
 
 }  // namespace
 
 std::string simulation_page(const Simulation& run, const Report& report, const JobInput& input,
-                            const PageExplanation* explanation, const TimelineLimits& limits) {
-    const TimelinePart part = timeline_part(run.step, run.timeline, limits);
-    const std::vector<PathPiece> none;
+                            const PageExplanation* explanation) {
+    const TimelinePart part = timeline_part(run.step, run.timeline);
     return html_page({.title = fmt::format("{} on {}", report.model, report.machine),
-                      .body = SimulationBody(run, report, input, part, explanation, !limits.asked.empty()).text(),
-                      .data = simulation_data(run, part, explanation == nullptr ? none : explanation->explanation.path),
+                      .body = SimulationBody(run, report, input, part, explanation).text(),
+                      .data = simulation_data(run, part, explanation == nullptr ? nullptr : &explanation->explanation),
                       .scripts = {"table", "format", "theme", "chart", "timeline_view", "timeline_lanes",
                                   "timeline_drawing", "timeline", "heat_map", "simulation"},
                       .charts = ChartLibrary::embedded});
 }
 
-std::string step_page(const Study& study, const ExplainedStep& step, const Report& report, const JobInput& input,
-                      const TimelineLimits& limits) {
+std::string step_page(const Study& study, const ExplainedStep& step, const Report& report, const JobInput& input) {
     const Explanation explanation = explain(study, step);
     const PageExplanation part{.explanation = explanation, .command = {}};
-    return simulation_page(step.run, report, input, &part, limits);
+    return simulation_page(step.run, report, input, &part);
 }
 
 std::string explained_page(const JobExplanation& explained, const JobInput& input, const std::string& simulate) {

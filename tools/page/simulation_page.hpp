@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "sim/base/quantity.hpp"
-#include "sim/engine/critical_path.hpp"
 #include "tools/explain/job_explanation.hpp"
 #include "tools/output/volume_text.hpp"
 #include "tools/page/inputs.hpp"
@@ -30,12 +29,7 @@ struct PageExplanation {
 
 std::string explanation_part(const PageExplanation& page);  // HTML
 
-// The rooflines of device and fabric: a picture of kernel classes under their roofs, and tables.
-// Log-log: FLOP/s by FLOP/B, a dot per class of kernels with products, as large as its time. Empty without such.
-std::string roofline_svg(const DeviceRoofline& device);
-std::string rooflines_part(const Rooflines& rooflines);
-
-// Bars on pages: the time of each stage, what changes save or cost, messages by size.
+// Bars on pages: the time of each stage, messages by size.
 
 std::string stage_bars(const Report& report);  // HTML
 
@@ -53,15 +47,6 @@ struct BarRow {
 // Of several rows, which are `what`, the first is the mean. HTML.
 std::string time_bars(std::vector<BarRow> rows, double step, std::string_view what, std::string_view caption);
 
-// What changes of a job would save or cost, as bars from the step as it is: savings to the left, the largest first.
-struct TornadoBar {
-    std::string name;
-    Seconds step;  // with the change
-};
-
-// An SVG of a fixed width in its own coordinates, which scales with the page.
-std::string tornado_svg(const std::vector<TornadoBar>& bars, Seconds own);
-
 // Which messages a step sends, by size: a table of small bar charts.
 
 // Calls of one rank, mean over all ranks; an operation is "tensor all_reduce".
@@ -70,15 +55,15 @@ std::vector<MessageCount> message_counts(const Simulation& simulation);
 // A row per operation, a column per power of two that occurs; bars are shares of the operation's calls. HTML.
 std::string message_table(const std::vector<HistogramBin>& bins);
 
-// What the scripts of a simulation's page draw: the timeline, memory over time, who talks to whom.
+// What the scripts of a simulation's page draw: the timeline, memory over time, who talks to whom, rooflines.
 
 // JSON, its "timeline" as timeline_data() has it. Times are integers of nanoseconds, bytes are integers.
 std::string simulation_data(const Simulation& simulation, const TimelinePart& part,
-                            std::span<const PathPiece> path = {});
+                            const Explanation* explanation = nullptr);
 
 // Links over time are there if the simulation recorded them (Recording::spans_and_links).
 // With an explanation, it comes first, and the critical path is drawn over the timeline.
 std::string simulation_page(const Simulation& simulation, const Report& report, const JobInput& input,
-                            const PageExplanation* explanation = nullptr, const TimelineLimits& limits = {});
+                            const PageExplanation* explanation = nullptr);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Tables that are in the page as HTML: a click on a heading sorts, controls with data-filter hide rows.
+// Tables that are in the page as HTML: a click on a heading sorts.
 {
   const key = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent;
   for (const table of document.querySelectorAll('table.sortable')) {
@@ -13,18 +13,4 @@
       body.append(...[...body.rows].sort((a, b) => up ? compare(a, b) : compare(b, a)));
     }));
   }
-  const controls = [...document.querySelectorAll('[data-filter]')];
-  const shows = (control, row) => control.dataset.column === undefined
-    ? row.textContent.toLowerCase().includes(control.value.toLowerCase())
-    : control.value === '' || key(row, Number(control.dataset.column)) === control.value;
-  for (const control of controls) control.addEventListener('input', () => {
-    const id = control.dataset.filter;
-    const own = controls.filter(other => other.dataset.filter === id);
-    let shown = 0;
-    for (const row of document.getElementById(id).tBodies[0].rows) {
-      row.hidden = !own.every(other => shows(other, row));
-      if (!row.hidden) ++shown;
-    }
-    document.querySelector(`[data-count="${id}"]`).textContent = shown;
-  });
 }

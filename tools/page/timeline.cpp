@@ -12,6 +12,7 @@
 
 #include "sim/base/check.hpp"
 #include "tools/output/figures.hpp"
+#include "tools/output/step_trace.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/output/timeline_svg.hpp"
 #include "topologies/measurements/measurement.hpp"
@@ -19,20 +20,6 @@
 
 namespace weft {
 namespace {
-
-// The first class of each stage, by stage.
-std::vector<RankClassId> first_classes(const Step& step) {
-    std::vector<RankClassId> classes;
-    std::vector<bool> seen;
-    for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) {
-        const std::uint32_t stage = step.stage[id];
-        if (stage >= seen.size()) seen.resize(stage + 1, false);
-        if (!seen[stage]) classes.push_back(id);
-        seen[stage] = true;
-    }
-    std::ranges::sort(classes, {}, [&](RankClassId id) { return step.stage[id]; });
-    return classes;
-}
 
 // Those that are not among the first of their stages.
 std::vector<RankClassId> other_classes(const Step& step, const std::vector<RankClassId>& first) {

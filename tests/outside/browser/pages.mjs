@@ -1,7 +1,7 @@
 // What a reader sees and does on pages of a scorecard, a simulation, comparisons, a replay, a sweep, a search, a study
 // and a run.
 //   node pages.mjs CHROMIUM FOLDER   with validation.html, simulation.html, compare.html, recorded.html, replay.html,
-//                                    sweep.html, plan.html, study.html and run.html in FOLDER
+//                                    sweep.html, plan.html and run.html in FOLDER
 import {readFileSync} from 'node:fs';
 import {open} from './browser.mjs';
 import {manners} from './manners.mjs';
@@ -43,19 +43,6 @@ const click = selector => `document.querySelector(${JSON.stringify(selector)}).c
 
 const browser = await open(program, folder + '/profile');
 
-for (const options of [{width: 1280}, {width: 500}, {width: 500, dark: true}]) { // A scorecard.
-  const page = await browser.page(`file://${folder}/validation.html`, options);
-  const faults = await page.value(manners), tall = () => page.value('document.documentElement.scrollHeight');
-  check(faults.length === 0, `manners of validation ${JSON.stringify(options)}`, faults.join('\n'));
-  const folded = await tall();
-  check(folded < 4500, 'sets are behind a line each', folded);
-  await page.value('document.querySelector("tbody a").focus()');
-  await page.key('Enter');
-  await page.until('document.querySelector("details.set").open');
-  check(await tall() > folded, 'a link of the summary opens its set');
-  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
-}
-
 const opened = async (name, options) => {
   const page = await browser.page(`file://${folder}/${name}.html`, options);
   await page.until('document.documentElement.dataset.drawnMs');
@@ -67,6 +54,19 @@ const opened = async (name, options) => {
 };
 const content = name => JSON.parse(readFileSync(`${folder}/${name}.html`, 'utf8').match(/id="data">(.*?)<\/script>/s)[1]);
 
+for (const options of [{width: 1280}, {width: 500}, {width: 500, dark: true}]) { // A scorecard.
+  const page = await opened('validation', options), tall = () => page.value('document.documentElement.scrollHeight');
+  check(await page.value(marked('#all canvas')) > 0.001, 'predictions are drawn over measurements');
+  check(await page.value('document.querySelectorAll("#rows tbody tr").length') > 100, 'every row is there');
+  const folded = await tall();
+  check(folded < 6500, 'sets are behind a line each', folded);
+  await page.value('document.querySelector("details.set summary").focus()');
+  await page.key('Enter');
+  await page.until('document.querySelector("details.set canvas")');
+  check(await tall() > folded, 'a set opens with its chart');
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+}
+
 { // A simulation.
   const page = await opened('simulation', {width: 1280});
   const slices = content('simulation').timeline.stages.flatMap(stage => stage.lanes).reduce((sum, lane) => sum + lane.gap.length, 0);
@@ -75,6 +75,7 @@ const content = name => JSON.parse(readFileSync(`${folder}/${name}.html`, 'utf8'
   check(await page.value(marked('.timeline canvas')) > 0.1, 'the timeline is drawn');
   check(await page.value(marked('#memory-chart canvas')) > 0.001, 'memory is drawn');
   check(await page.value(marked('#links-chart canvas')) > 0.001, 'links are drawn');
+  check(await page.value(marked('#roofline-chart canvas')) > 0.001, 'kernels are drawn under their rooflines');
   check(await page.value(colours('#partners-chart .matrix canvas')) > 4, 'the matrix is drawn');
   check(await page.value(colours('#fabric-charts .matrix canvas')) > 4, 'the map of the network is drawn');
   check(await page.value('document.querySelectorAll("#fabric-charts figure").length') === content('simulation').fabric.matrices.length,
@@ -314,15 +315,6 @@ for (const name of ['sweep', 'plan']) await opened(name, {width: 420, dark: true
   await page.until('/^(Copied|Selected): Job/.test(document.querySelector("dialog [role=status]").textContent)');
   await page.value('[...document.querySelectorAll("dialog button")].at(-1).click()');
   check(!await page.value('document.querySelector("dialog").open'), 'and closes');
-  const refused = await page.value('[...document.querySelectorAll("section:last-of-type tbody tr")].map(row => row.cells[0].textContent)');
-  check(refused.length === 2 && refused[0] === '120', 'reasons are counted, whatever their numbers', refused);
-  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
-}
-for (const options of [{width: 1280}, {width: 500, dark: true}]) { // A study.
-  const page = await browser.page(`file://${folder}/study.html`, options);
-  const faults = await page.value(manners);
-  check(faults.length === 0, `manners of study ${JSON.stringify(options)}`, faults.join('\n'));
-  check(await page.value('[...document.images].length > 3 && [...document.images].every(image => image.naturalWidth > 500)'), 'figures are drawn');
   check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
 }
 for (const options of [{width: 1280}, {width: 360, dark: true}]) { // A run, on a phone as well.
