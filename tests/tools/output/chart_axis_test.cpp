@@ -16,7 +16,7 @@ ChartAxis axis(std::string unit, AxisScale scale = AxisScale::linear) {
 
 std::vector<std::string> labels(const ChartAxis& a, double least, double most) {
     std::vector<std::string> out;
-    const AxisMap map(a, least, most, AxisEnd::tight);
+    const AxisMap map(a, least, most);
     for (const ChartTick& tick : map.ticks()) out.push_back(tick.label);
     return out;
 }
@@ -41,25 +41,20 @@ TEST(chart_axis, logarithmic_ticks_are_powers_of_the_base) {
 }
 
 TEST(chart_axis, places_are_proportional) {
-    const AxisMap linear(axis(""), 0, 10, AxisEnd::tight);
+    const AxisMap linear(axis(""), 0, 10);
     EXPECT_DOUBLE_EQ(linear.place(0), 0);
     EXPECT_DOUBLE_EQ(linear.place(2.5), 0.25);
     EXPECT_DOUBLE_EQ(linear.place(10), 1);
-    const AxisMap logarithmic(axis("", AxisScale::log2), 512, 4096, AxisEnd::tight);
+    const AxisMap logarithmic(axis("", AxisScale::log2), 512, 4096);
     EXPECT_DOUBLE_EQ(logarithmic.place(512), 0);
     EXPECT_NEAR(logarithmic.place(1024), 1.0 / 3, 1e-12);
     EXPECT_NEAR(logarithmic.place(4096), 1, 1e-12);
 }
 
-TEST(chart_axis, room_below_gives_the_least_bar_a_height) {
-    EXPECT_GT(AxisMap(axis("", AxisScale::log10), 1, 100, AxisEnd::room_below).place(1), 0.05);
-    EXPECT_DOUBLE_EQ(AxisMap(axis("", AxisScale::log10), 1, 100, AxisEnd::tight).place(1), 0);
-}
-
 TEST(chart_axis, refuses_what_it_cannot_place) {
-    EXPECT_THROW(AxisMap(axis("", AxisScale::log10), 0, 1, AxisEnd::tight), LogicError);
-    EXPECT_THROW(AxisMap(axis(""), -1, 1, AxisEnd::tight), LogicError);
-    EXPECT_THROW(AxisMap(axis(""), 2, 1, AxisEnd::tight), LogicError);
+    EXPECT_THROW(AxisMap(axis("", AxisScale::log10), 0, 1), LogicError);
+    EXPECT_THROW(AxisMap(axis(""), -1, 1), LogicError);
+    EXPECT_THROW(AxisMap(axis(""), 2, 1), LogicError);
 }
 
 TEST(chart_axis, values_have_three_digits_and_a_unit) {
