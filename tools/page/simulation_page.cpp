@@ -140,10 +140,16 @@ class SimulationBody {
 
     std::string communication() const {
         if (report_.communication.empty()) return "<p>The ranks of this job send nothing.</p>";
+        ResultTable table = communication_table(report_);
+        table.columns.push_back(
+            {.name = "", .unit = "", .meaning = "", .heading = "of the step", .text = text_of<Share>});
+        for (std::size_t i = 0; i < table.rows.size(); ++i) {
+            table.rows[i].emplace_back(report_.communication[i].exposed.value / of(report_, "step.time_s"));
+        }
         return html_table(
                    "Per rank and step, mean over all ranks. Volume is what a rank puts on the wire; time is in "
                    "transfer, without waiting for others; exposed is the part of it in which nothing computes.",
-                   communication_table(report_)) +
+                   table) +
                methods() + "<h3>Message sizes</h3>\n" + message_table(message_histogram(message_counts(run_))) +
                "<h3>Who talks to whom</h3>\n<p>What each rank sends in a step, laid evenly on the other members of its "
                "group: the pattern of the layout, whatever algorithm carries it.</p><div "
