@@ -218,24 +218,6 @@ TEST(simulate, refuses_what_takes_more_memory_than_it_may_and_says_what_would_fi
     EXPECT_EQ(test::run_weft(unfolded + " --memory-limit much").exit_code, 2);
 }
 
-TEST(simulate, shows_the_stages_that_it_is_asked_for) {
-    const test::TemporaryFolder folder;
-    const std::string page = (folder.path() / "page.html").string();
-    const std::string arguments =
-        std::string("simulate ") + job + " --set batch.global=128 --report " + page + " --stages ";
-    const test::Ran ran = test::run_weft(arguments + "3,1-2");
-    ASSERT_EQ(ran.exit_code, 0) << ran.err;
-    EXPECT_NE(test::read_file(page).find("3 of 4 stages, as asked for"), std::string::npos);
-    EXPECT_NE(test::read_file(page).find(" --stages 3,1-2</code>"), std::string::npos);
-    EXPECT_NE(test::read_file(page).find(R"("name":"stage 0","rank":0)"), std::string::npos) << "to be chosen";
-    for (const char* wrong : {"4", "x", "1,", "2-1", "-1", "1-"}) {
-        const test::Ran refused = test::run_weft(arguments + "'" + wrong + "'");
-        EXPECT_EQ(refused.exit_code, 2) << wrong;
-        EXPECT_NE(refused.err.find("--stages: "), std::string::npos) << refused.err;
-    }
-    EXPECT_EQ(test::run_weft(std::string("simulate ") + job + " --stages 1").exit_code, 2);
-}
-
 TEST(simulate, compares_contention_with_the_ideal_network) {
     const Json both = simulate(std::string(job) + " --compare").at("step.time_s");
     EXPECT_GT(both.at("flow").get<double>(), both.at("ideal").get<double>());
