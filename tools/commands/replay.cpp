@@ -11,6 +11,7 @@
 #include "tools/collective/options.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
+#include "tools/output/replay_trace.hpp"
 #include "tools/page/replay_page.hpp"
 #include "workloads/recorded/computation.hpp"
 #include "workloads/recorded/reading.hpp"
@@ -55,6 +56,7 @@ ReplaySetting setting_of(const po::variables_map& arguments, const MachineInfo& 
 
 Answer answer_replay(const po::variables_map& arguments) {
     const std::string page = output_option(arguments, "report", {".html"});
+    const std::string trace = output_option(arguments, "trace", {".json", ".json.gz"});
     const auto start = std::chrono::steady_clock::now();
     const Machine machine = Machine::load(option_text(arguments, "machine"));
     RecordedProgram program = read_recorded(option_texts(arguments, "traces"));
@@ -67,6 +69,7 @@ Answer answer_replay(const po::variables_map& arguments) {
     const RecordedRun run = weft::replay(program, meetings, costs, topology, setting.network);
     const ReplaySummary summary = summarize(program, meetings, costs, topology, run);
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+    if (!trace.empty()) write_replay_trace(trace, program, meetings, run);
     if (!page.empty()) {
         write_file_atomically(page, replay_page({program, meetings, costs, run}, summary, setting, command(arguments)));
     }

@@ -117,7 +117,7 @@ std::string compare_page(const JobComparison& comparison, const ResultPageText& 
     };
     html.add("<nav aria-label=\"Sections\">{}</nav>", html_links(sections));
     html.put(html_sections(sections));
-    html.add("<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(text.command));
+    html.add("{}", html_made_by(text.command));
     return html_page({.title = text.title,
                       .body = html.take(),
                       .data = data_text(data),

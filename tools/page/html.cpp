@@ -1,6 +1,7 @@
 #include "tools/page/html.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <cmath>
 #include <cstdlib>
 
@@ -117,6 +118,11 @@ std::string html_cards(std::span<const HtmlCard> cards, std::string_view classes
     }
     html.add("</dl>");
     return html.take();
+}
+
+std::string html_made_by(std::string_view command) {
+    const std::string words = boost::replace_all_copy(xml_escaped(command), " ", "</span> <span>");
+    return fmt::format("<p class=\"quiet made\">Made by <code><span>{}</span></code></p>", words);
 }
 
 std::string html_links(std::span<const HtmlSection> sections) {

@@ -31,6 +31,9 @@ struct HtmlCard {
 };
 std::string html_cards(std::span<const HtmlCard> cards, std::string_view classes = "cards");
 
+// The command that made a page, which breaks between its words alone.
+std::string html_made_by(std::string_view command);
+
 // A part of a page with a heading of its own, and what leads to it.
 struct HtmlSection {
     std::string id;

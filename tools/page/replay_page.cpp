@@ -16,6 +16,7 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
+#include "tools/output/replay_trace.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/page/html.hpp"
@@ -54,16 +55,6 @@ std::string ranks_part(const ReplaySummary& summary) {
 }
 
 constexpr std::size_t longest_name = 200;
-
-// Of so many nodes of a rank from its first on, those that take any time, by when they begin.
-std::vector<std::uint32_t> nodes_in_time(const RecordedRun& run, std::uint32_t first, std::size_t count) {
-    std::vector<std::uint32_t> nodes;
-    for (std::uint32_t at = first; at < first + count; ++at) {
-        if (nanoseconds(run.begin[at]) != nanoseconds(run.end[at])) nodes.push_back(at);
-    }
-    std::ranges::stable_sort(nodes, {}, [&](std::uint32_t at) { return run.begin[at]; });
-    return nodes;
-}
 
 // As timeline_data() has it, a row per rank: its units, and what it does in collectives, sends and receives. Of the
 // ranks as many as a page shows stages; "left_out" says how many slices of those are not there.
@@ -224,7 +215,7 @@ std::string replay_page(const ReplayedProgram& replayed, const ReplaySummary& su
          html_table("Use of the links of a class, and of its busiest one.", link_table(summary.links))}};
     html.add("<nav aria-label=\"Sections\">{}</nav>", html_links(sections));
     html.put(html_sections(sections));
-    html.add("<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(command));
+    html.add("{}", html_made_by(command));
     const Json jobs = Json::array({Json{{"name", "the replay"}, {"timeline", std::move(timeline)}}});
     return html_page({.title = fmt::format("A recorded program on {}", setting.machine->name),
                       .body = html.take(),

@@ -149,7 +149,7 @@ std::string result_head(const ResultPageText& text, const ResultTable& table, co
         }
     }
     html.put(html_cards(cards, "cards wide"));
-    html.add("<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(text.command));
+    html.add("{}", html_made_by(text.command));
     return html.take();
 }
 

@@ -140,7 +140,7 @@ std::string run_page(const Job& job, const MachineInfo& machine, const RunResult
              html_table("Quantiles and means over the runs played.", run_quantities(result, label_of)) +
              "</section>\n");
     html.put("<section><h2>Played with</h2>" + facts(result) + "</section>\n");
-    html.add("<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(command));
+    html.add("{}", html_made_by(command));
     return html_page({.title = fmt::format("A run of {} on {}", model_text(job.model), machine.name),
                       .body = html.take(),
                       .data = distributions(result),

@@ -223,10 +223,11 @@ class SimulationBody {
 
     std::string inputs() const {
         return fmt::format(
-            "<p class=\"made\">Made by <code>{}</code></p>\n{}<h3>How far to trust it</h3><pre>{}</pre><h3>Ranks "
+            "{}\n{}<h3>How far to trust it</h3><pre>{}</pre><h3>Ranks "
             "simulated</h3><pre>{}{} events, {} solves of the network</pre>",
-            xml_escaped(input_.command), input_tables(run_, input_), xml_escaped(validity_text(validity_of(run_.plan))),
-            xml_escaped(folding_text(report_)), grouped(double(report_.events)), grouped(double(report_.solves)));
+            html_made_by(input_.command), input_tables(run_, input_),
+            xml_escaped(validity_text(validity_of(run_.plan))), xml_escaped(folding_text(report_)),
+            grouped(double(report_.events)), grouped(double(report_.solves)));
     }
 
     const Simulation& run_;

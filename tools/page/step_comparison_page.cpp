@@ -191,9 +191,8 @@ std::string step_comparison_page(std::span<const ComparedTrace> traces, const Si
             html.put(part + "</details>\n");
         }
     }
-    html.add(
-        "<section id=\"inputs\"><h2>What was simulated</h2><p class=\"made\">Made by <code>{}</code></p>{}</section>",
-        xml_escaped(input.command), input_tables(run, input));
+    html.add("<section id=\"inputs\"><h2>What was simulated</h2>{}{}</section>", html_made_by(input.command),
+             input_tables(run, input));
     return html_page({.title = job + ", recorded and simulated",
                       .body = html.take(),
                       .data = data_text({{"jobs", std::move(jobs)}}),
