@@ -1,4 +1,4 @@
-// The tables that `rocm-smi --showtopo` prints. They say which GPUs exchange by xGMI and over how many
+// What `rocm-smi --showtopo` prints, as tables or with --json. It says which GPUs exchange by xGMI and over how many
 // hops, not how many links join them, and nothing of NICs. A pair's weight is 15 per hop of xGMI; the "hops" are 1 for
 // every pair that exchanges by xGMI, however far apart (ROCm/rocm-systems, AMD SMI's description of both).
 #include <fmt/format.h>
@@ -16,7 +16,8 @@ namespace weft::formats {
 namespace {
 
 bool is_rocm_smi_file(const SourceFile& file) {
-    return contains(file.text, "between two GPUs") || contains(file.text, "(Topology) ");
+    return contains(file.text, "between two GPUs") || contains(file.text, "between DRM devices") ||
+           contains(file.text, "(Topology) ");
 }
 
 struct SaidOfPair {
@@ -27,7 +28,11 @@ struct SaidOfPair {
 class GpuTopology {
   public:
     explicit GpuTopology(const SourceFile& file) : file_(file) {
-        read_tables();
+        if (is_json_object(file.text)) {
+            read_json();
+        } else {
+            read_tables();
+        }
         if (gpus_.empty() && errors_.empty()) fail(0, "names no GPU");
         if (!typed_ && errors_.empty()) fail(0, "lacks the types of links: rocm-smi --showtopo prints them");
         if (!errors_.empty()) throw ConfigError(std::move(errors_));
@@ -67,11 +72,45 @@ class GpuTopology {
   private:
     enum class Part : std::uint8_t { other, weight, type };
 
+    static Part part_of(std::string_view title, std::string_view type) {
+        return contains(title, "Weight") ? Part::weight : contains(title, type) ? Part::type : Part::other;
+    }
+
+    // "(Topology) Weight between DRM devices 0 and 1": "15", one key per pair.
+    void read_json() {
+        Document document = Document::parse(file_.path, file_.text);
+        Field root = document.root();
+        constexpr std::string_view middle = "between DRM devices ", conjunction = " and ";
+        constexpr int most_mistakes = 100;
+        int mistakes = 0;
+        for (const std::string& part_name : root.keys()) {
+            if (!root.is_object(part_name)) continue;
+            Field part = root.object(part_name);
+            if (const auto gpu = parse_as<std::uint32_t>(part_name.starts_with("card") ? part_name.substr(4) : ""))
+                gpus_.insert(*gpu);
+            for (const std::string& key : part.keys()) {
+                const std::string value = part.is_text(key) ? part.text(key) : part.member(key).as_json();
+                if (contains(key, "Numa Node")) numa_nodes_.insert(value);
+                const std::size_t at = key.find(middle), numbers = at + middle.size();
+                const std::size_t word = at == key.npos ? key.npos : key.find(conjunction, numbers);
+                if (word == key.npos) continue;
+                const auto a = parse_as<std::uint32_t>(std::string_view(key).substr(numbers, word - numbers));
+                const auto b = parse_as<std::uint32_t>(std::string_view(key).substr(word + conjunction.size()));
+                std::string mistake = a && b ? put(part_of(key, "ype between"), *a, *b, value, 0)
+                                             : fmt::format("expected the numbers of two devices in \"{}\"", key);
+                if (mistake.empty()) continue;
+                part.error(key, std::move(mistake));
+                if (++mistakes == most_mistakes) document.check();
+            }
+        }
+        document.check();
+    }
+
     void read_tables() {
         Part part = Part::other;
         each_line(file_.text, [&](std::string_view line, int number) {
             if (contains(line, "===") || contains(line, "between two GPUs")) {
-                part = contains(line, "Weight") ? Part::weight : contains(line, "Type") ? Part::type : Part::other;
+                part = part_of(line, "Type");
                 columns_.clear();
                 return true;
             }

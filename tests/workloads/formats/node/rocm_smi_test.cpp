@@ -63,6 +63,21 @@ TEST(rocm_smi, gpus_on_pcie_exchange_through_the_host) {
     EXPECT_NE(refusal_of_node(tables({{0, 40}, {40, 0}})).find("--like"), std::string::npos);
 }
 
+TEST(rocm_smi, json_says_the_same) {
+    const NodeImport node(R"({
+        "system": {"(Topology) Weight between DRM devices 0 and 1": "15",
+                   "(Topology) Hops between DRM devices 0 and 1": "1",
+                   "(Topology) Link type between DRM devices 0 and 1": "XGMI"},
+        "card0": {"(Topology) Numa Node": "0", "(Topology) Numa Affinity": "0"},
+        "card1": {"(Topology) Numa Node": "1", "(Topology) Numa Affinity": "1"}
+    })",
+                          like("frontier"));
+    EXPECT_EQ(node.facts["accelerators_per_node"], 2);
+    EXPECT_EQ(node.facts["numa_nodes"], 2);
+    EXPECT_EQ(node.object["node"]["links"], json::parse("[[0, 1], [1, 0]]"));
+    EXPECT_TRUE(node.has_note(plain_note, "one each"));
+}
+
 // By their number and which pairs are one hop apart; or by the product that the file names.
 TEST(rocm_smi, kinds_are_told_by_links_or_by_name) {
     const auto all = [](std::size_t gpus) {
@@ -92,6 +107,7 @@ TEST(rocm_smi, mistakes_are_told_at_their_places) {
                   .find("node.txt:3: error: expected a row "
                         "of 2 values of a GPU, got 1"),
               std::string::npos);
+    EXPECT_NE(refusal_of_node(R"({"system": {"(Topology) Weight between DRM devices 0 and": "15"}})"), "");
 }
 
 }  // namespace
