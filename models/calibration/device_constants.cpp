@@ -81,8 +81,7 @@ std::vector<DeviceConstant> device_constants(const Device& device) {
         share("attention_backward", [](Device& d) -> double& { return d.attention.backward; }),
         half("gemm_k_half", 64, [](Device& d) -> double& { return d.gemm.k_half; }),
         half("attention_keys_half", 128, [](Device& d) -> double& { return d.attention.keys_half; }),
-        half("attention_keys_half_backward", 128,
-             [](Device& d) -> double& { return d.attention.keys_half_backward; }),
+        half("attention_keys_half_backward", 128, [](Device& d) -> double& { return d.attention.keys_half_backward; }),
         half("attention_head_half", 16, [](Device& d) -> double& { return d.attention.head_half; }),
         launch("kernel_launch", [](Device& d) -> double& { return d.kernel_launch.value; }),
         launch("host_launch", [](Device& d) -> double& { return d.host_launch.value; })};

@@ -63,13 +63,11 @@ std::string verdict(const SetScore& score, RowUse use) {
     return text;
 }
 
-std::string error_table(const Validation& v, RowUse use) { return table_text(scores_table(v, use)); }
-
 // Their errors and what disturbed them.
 std::string disturbed_text(const Validation& v) {
     if (v.card.disturbed.rows == 0) return "";
     std::string text =
-        "\nDisturbed measurements, which count in no other figure:\n" + error_table(v, RowUse::disturbed);
+        "\nDisturbed measurements, which count in no other figure:\n" + table_text(scores_table(v, RowUse::disturbed));
     std::set<std::string> reasons;
     for (const ValidatedRow& row : v.rows) {
         const std::string& reason = v.sets[row.set].rows[row.row].disturbed;
@@ -189,11 +187,11 @@ std::string validation_text(const Validation& validation, std::size_t worst) {
     std::string text;
     if (validation.card.predict.rows > 0) {
         text += "Rows that nothing was fitted to (absolute relative errors; bias: mean of the signed ones):\n" +
-                error_table(validation, RowUse::predict);
+                table_text(scores_table(validation, RowUse::predict));
     }
     if (validation.card.fit.rows > 0) {
         text += fmt::format("{}Rows that constants were fitted to:\n{}", text.empty() ? "" : "\n",
-                            error_table(validation, RowUse::fit));
+                            table_text(scores_table(validation, RowUse::fit)));
     }
     text += disturbed_text(validation);
     const auto misfits = std::ranges::count(validation.rows, false, &ValidatedRow::fits);

@@ -91,7 +91,7 @@ std::string html_table(std::string_view caption, const ResultTable& table, const
         shown.push_back(c);
         const std::string text = xml_escaped(column.heading->substr(column.heading->starts_with('<') ? 1 : 0));
         html.add("<th scope=\"col\"{}>{}</th>", class_of(column),
-                 sorts ? fmt::format("<button type=\"button\">{}</button>", text) : text);
+                 sorts && !text.empty() ? fmt::format("<button type=\"button\">{}</button>", text) : text);
         if (std::ranges::find(bars, c, &HtmlBars::behind) != bars.end()) html.put("<td></td>");
     }
     html.put("</tr></thead><tbody>\n");

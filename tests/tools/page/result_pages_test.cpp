@@ -66,7 +66,7 @@ TEST(result_data, names_keys_as_they_were_given) {
 
 TEST(sweep_page, has_figures_and_sections_for_what_there_is) {
     const std::string page = sweep_page(text, table());
-    for (const char* part : {"Sweep of &lt;job&gt;", "a &amp; b", "--vary x=&quot;1&quot;", "2.00 s",
+    for (const char* part : {"Sweep of &lt;job&gt;", "a &amp; b", "--vary</span> <span>x=&quot;1&quot;", "2.00 s",
                              "batch.sequence 1024</dd>", "1 without a result", "id=\"map\"", "id=\"reasons\""}) {
         EXPECT_NE(page.find(part), std::string::npos) << part;
     }

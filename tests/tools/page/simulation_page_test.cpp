@@ -161,7 +161,7 @@ TEST(simulation_page, tells_sources_and_how_it_was_made) {
     const JobInput input{.command = "weft simulate <job>",
                          .text = R"({"machine": "frontier", "model": "gpt-neox-20b", "x": "</script>"})"};
     const std::string page = simulation_page(run, make_report(run), input);
-    EXPECT_EQ(count(page, "weft simulate &lt;job&gt;"), 1u);
+    EXPECT_EQ(count(page, "weft</span> <span>simulate</span> <span>&lt;job&gt;"), 1u);
     for (const char* file :
          {"topologies/machines/frontier.json", "models/devices/mi250x-gcd.json", "models/catalog/gpt-neox-20b.json"}) {
         EXPECT_GE(count(page, file), 1u) << file;

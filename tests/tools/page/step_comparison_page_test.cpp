@@ -120,7 +120,7 @@ TEST_F(step_comparison_page_test, has_the_figures_of_the_json) {
     const std::string page = test::read_file(path("page.html"));
     expect_alike(Json::parse(told.out), page);
     EXPECT_TRUE(has(page, "job, recorded and simulated</h1>"));
-    EXPECT_TRUE(has(page, "weft compare job.json trace.json"));
+    EXPECT_TRUE(has(page, "weft</span> <span>compare</span> <span>job.json</span> <span>trace.json"));
     EXPECT_TRUE(has(page, "nvjet_&lt;sm90&gt;") && !has(page, "nvjet_<sm90>"));
     EXPECT_TRUE(has(page, "id=\"calls\""));
     EXPECT_TRUE(has(page, "1 ranks were recorded, the job has 8"));

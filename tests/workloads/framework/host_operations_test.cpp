@@ -79,8 +79,8 @@ TEST(expert_bias, is_weighed_and_added_apart) {
         return moved.value / (rows * job.model.hidden);
     };
     EXPECT_NEAR(passes({}), 28 + 40, 1e-9);
-    EXPECT_EQ(passes({"cuda_graphs=full", "megatron.version=core-0.18"}), 0);
-    EXPECT_EQ(passes({"framework=deepspeed"}), 0);
+    EXPECT_EQ(passes({"cuda_graphs=full", "experts.capacity_factor=1", "megatron.version=core-0.18"}), 0);
+    EXPECT_EQ(passes({"megatron.transformer_engine=false"}), 0);
 }
 
 TEST(host_operations, of_zero_count_its_hooks) {
@@ -120,8 +120,8 @@ TEST(plan, has_a_layer_issue_replays_under_cuda_graphs) {
 // Every weight is a parameter with a hook and a placeholder; forward all experts are one call.
 TEST(host_operations, of_experts_grow_with_those_of_the_rank) {
     const auto of_experts = [](const char* count) {
-        const Study study = test::small_study(
-            {std::string("model.experts.count=") + count, "layout.tensor=1", "megatron.version=core-0.13"});
+        const Study study = test::small_study({std::string("model.experts.count=") + count, "layout.tensor=1",
+                                               "model.biases=false", "megatron.version=core-0.13"});
         return host_operations(study.job, Piece::experts);
     };
     EXPECT_EQ(of_experts("8").weight_backward - of_experts("4").weight_backward, 16);
@@ -141,7 +141,7 @@ TEST(host_operations, of_the_way_to_experts_follow_its_dispatcher) {
     for (const Ways& ways : {exchanged, deepep, hybridep, in_place}) {
         const Job job =
             test::small_study({"model.experts.count=4", "layout.tensor=1", "layout.pipeline=1", "layout.data=2",
-                               std::string("layout.expert=") + ways.ranks,
+                               "model.biases=false", std::string("layout.expert=") + ways.ranks,
                                std::string("experts.dispatcher=") + ways.dispatcher, "megatron.version=core-0.15"})
                 .job;
         HostOperations out = host_operations(job, Piece::permute), back = host_operations(job, Piece::unpermute);

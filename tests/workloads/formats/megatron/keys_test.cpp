@@ -144,8 +144,6 @@ INSTANTIATE_TEST_SUITE_P(
         {"--use-distributed-optimizer --fp8-format hybrid --fp8-param-gather",
          R"({"precision": "fp8", "megatron": {"version": "core-0.13", "fp8_parameters": true}, "zero": 1})"},
         {"--fp8-param-gather", "{}"},
-        {"--fp8-format e4m3 --fp8-recipe mxfp8 --fp8-output-proj",
-         R"({"precision": "fp8", "fp8_recipe": "mxfp8", "megatron": {"version": "core-0.18", "fp8_output": true}})"},
         {"--fp8-output-proj", "{}"},
         {"--use-distributed-optimizer --use-precision-aware-optimizer --exp-avg-dtype fp8 --exp-avg-sq-dtype bf16",
          R"({"megatron": {"version": "core-0.13"}, "optimizer": {"master": "remainders", "momentum": "fp8", "variance": "bf16"}, "zero": 1})"},
