@@ -25,11 +25,6 @@ bool gathered(Piece piece, const Shard& shard) {
     return row_parallel && shard.sequence_parallel == SequenceParallel::on;
 }
 
-// Both operands narrow, the result of 16 bits.
-void narrow(Kernel& gemm, double bytes) {
-    gemm.bytes = {((gemm.m * gemm.k + gemm.k * gemm.n) * bytes + gemm.m * gemm.n * wide) * gemm.count};
-}
-
 using Position = std::vector<Kernel>::iterator;
 Position next_product(std::vector<Kernel>& kernels, Position from) {
     return std::find_if(from, kernels.end(), [](const Kernel& kernel) { return kernel.parameters; });
@@ -48,27 +43,31 @@ void before_products(std::vector<Kernel>& kernels, double bytes, Casts casts) {
 
 }  // namespace
 
+void narrow(Kernel& gemm, double bytes) {
+    gemm.bytes = {((gemm.m * gemm.k + gemm.k * gemm.n) * bytes + gemm.m * gemm.n * wide) * gemm.count};
+}
+
 void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard) {
     const Recipe recipe = recipe_of(shard.casting);
-    const double narrow = recipe.bytes;
+    const double cast = recipe.bytes;
     const bool shares = gathered(piece.piece, shard), transposes = recipe.second == SecondForm::transposed;
-    const double reads = recipe.reads * wide, forms = transposes ? narrow : 2.0 * narrow;
-    before_products(piece.forward, narrow, [&](const Kernel& gemm) -> std::vector<Kernel> {
+    const double reads = recipe.reads * wide, forms = transposes ? cast : 2.0 * cast;
+    before_products(piece.forward, cast, [&](const Kernel& gemm) -> std::vector<Kernel> {
         const double input = gemm.count * gemm.m * gemm.k;
         if (!normalised(piece.piece, model)) return {memory_kernel("cast input", input, reads + forms)};
         if (recipe.reads_of_norm == 0.0) return {};
         const bool own = shard.sequence_parallel == SequenceParallel::on;  // the share that it normalises
         return {memory_kernel("cast input", input / (own ? shard.tensor : 1), recipe.reads_of_norm * wide + forms)};
     });
-    before_products(piece.input_backward, narrow, [&](const Kernel& gemm) -> std::vector<Kernel> {
+    before_products(piece.input_backward, cast, [&](const Kernel& gemm) -> std::vector<Kernel> {
         const double gradient = gemm.count * gemm.m * gemm.k;
         if (shares) return {memory_kernel("cast gradient", gradient / shard.tensor, reads + forms)};
-        return {memory_kernel("cast and transpose gradient", gradient, reads + 2.0 * narrow)};
+        return {memory_kernel("cast and transpose gradient", gradient, reads + 2.0 * cast)};
     });
-    before_products(piece.weight_backward, narrow, [&](const Kernel& gemm) -> std::vector<Kernel> {
+    before_products(piece.weight_backward, cast, [&](const Kernel& gemm) -> std::vector<Kernel> {
         if (!transposes) return {};
-        std::vector<Kernel> casts{memory_kernel("transpose input", gemm.count * gemm.k * gemm.n, 2.0 * narrow)};
-        if (shares) casts.push_back(memory_kernel("transpose gradient", gemm.count * gemm.m * gemm.k, 2.0 * narrow));
+        std::vector<Kernel> casts{memory_kernel("transpose input", gemm.count * gemm.k * gemm.n, 2.0 * cast)};
+        if (shares) casts.push_back(memory_kernel("transpose gradient", gemm.count * gemm.m * gemm.k, 2.0 * cast));
         return casts;
     });
 }

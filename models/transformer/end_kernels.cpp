@@ -25,7 +25,7 @@ Kernel output_product(std::string_view name, double m, double n, double k, const
     Kernel gemm = gemm_kernel(name, m, n, k, shard.element_bytes);
     if (!shard.narrow_output) return gemm;
     gemm.parameters = true;
-    gemm.bytes = {(m * k + k * n) * recipe_of(shard.casting).bytes + m * n * shard.element_bytes};
+    narrow(gemm, recipe_of(shard.casting).bytes);
     return gemm;
 }
 

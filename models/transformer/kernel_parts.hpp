@@ -14,6 +14,9 @@ namespace weft {
 // C (m x n) = A (m x k) B (k x n), `count` independent ones in one launch: 2mnk FLOPs and each matrix moved once.
 Kernel gemm_kernel(std::string_view name, double m, double n, double k, double element_bytes, double count = 1.0);
 
+// Its operands of so many bytes per element, its result of 16 bits.
+void narrow(Kernel& gemm, double bytes);
+
 // Moves `elements` elements, all reads and writes together.
 Kernel memory_kernel(std::string_view name, double elements, double element_bytes);
 

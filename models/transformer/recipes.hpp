@@ -16,8 +16,8 @@
 //
 // With one scale for a tensor the second form is the first one transposed, and made when backward needs it. It is
 // counted on all devices, though Blackwell's matrix units read 8 bits in either order. Of weights, cast once per step,
-// nothing is counted, neither time nor copies. All three products of a map run narrow; router, attention, embedding,
-// head and norms do not.
+// nothing is counted, neither time nor copies. All three products of a map run narrow, those of the output layer
+// where Shard::narrow_output says so; router, attention, embedding and norms do not.
 #pragma once
 
 #include <cstdint>
