@@ -138,32 +138,43 @@ ErrorsByUse errors_of(const ValidationSet& set, unsigned threads, std::vector<De
     return make_scorecard({&set, 1}, rows, Coverage::whole);
 }
 
-// A loop runs products no faster than the host enqueues them, which is no constant of the device: the time that several
-// of a format's shortest rows take, where it leaves the least error that no prediction is shorter; 0 where there is
-// none.
-double host_pace(const std::vector<DeviceFitRow>& rows, std::span<const std::size_t> products,
+// Measured products of one format.
+struct ProductRows {
+    std::vector<std::size_t> rows;
+    std::vector<double> paces;  // that may be the host's: times near the shortest that several rows take
+};
+
+ProductRows product_rows(const std::vector<DeviceFitRow>& table, std::vector<std::size_t> rows) {
+    constexpr double longest = 2.0;  // times the shortest
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const std::size_t i : rows) shortest = std::min(shortest, table[i].measured);
+    ProductRows products{std::move(rows), {}};
+    for (const std::size_t i : products.rows) {
+        const double time = table[i].measured;
+        const auto is_near = [&](std::size_t other) { return std::abs(std::log(table[other].measured / time)) < 0.1; };
+        if (table[i].is_held || time > longest * shortest) continue;
+        if (std::ranges::count_if(products.rows, is_near) >= 3) products.paces.push_back(time);
+    }
+    return products;
+}
+
+// A loop runs products no faster than the host enqueues them, which is no constant of the device: the pace that leaves
+// the least error where no prediction is shorter; 0 where there is none.
+double host_pace(const std::vector<DeviceFitRow>& table, const ProductRows& products,
                  std::span<const double> predicted) {
     const auto error = [&](double pace) {
         double sum = 0;
-        for (const std::size_t i : products) {
-            const double off = log_error(std::max(predicted[i], pace), rows[i].measured);
-            if (!rows[i].is_held) sum += rows[i].weight * off * off;
+        for (const std::size_t i : products.rows) {
+            const double off = log_error(std::max(predicted[i], pace), table[i].measured);
+            if (!table[i].is_held) sum += table[i].weight * off * off;
         }
         return sum;
     };
-    double shortest = std::numeric_limits<double>::infinity();
-    for (const std::size_t i : products) shortest = std::min(shortest, rows[i].measured);
-    double pace = 0, least = error(0);
-    for (const std::size_t i : products) {
-        constexpr double longest = 2.0;  // times the shortest
-        if (rows[i].is_held || rows[i].measured > longest * shortest) continue;
-        const auto equals = std::ranges::count_if(products, [&](std::size_t other) {
-            return std::abs(std::log(rows[other].measured / rows[i].measured)) < 0.1;
-        });
-        if (equals < 3) continue;
-        if (const double left = error(rows[i].measured); left < least) pace = rows[i].measured, least = left;
+    double found = 0, least = error(0);
+    for (const double pace : products.paces) {
+        if (const double left = error(pace); left < least) found = pace, least = left;
     }
-    return pace;
+    return found;
 }
 
 }  // namespace
@@ -180,17 +191,19 @@ DeviceFitSource table_source(const std::string& file, const std::vector<DeviceTa
                                .weight = row.weight,
                                .is_held = row.is_held});
     }
-    std::map<Precision, std::vector<std::size_t>> products;  // rows
+    std::map<Precision, std::vector<std::size_t>> by_precision;  // products
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-        if (kernels[i].kind == MeasuredKernel::gemm) products[kernels[i].precision].push_back(i);
+        if (kernels[i].kind == MeasuredKernel::gemm) by_precision[kernels[i].precision].push_back(i);
     }
+    std::vector<ProductRows> products;
+    for (auto& [precision, rows] : by_precision) products.push_back(product_rows(source.rows, std::move(rows)));
     source.predict = [kernels = std::move(kernels), products = std::move(products),
                       table = source.rows](const Device& device) {
         std::vector<double> values;
         for (const KernelMeasurement& kernel : kernels) values.push_back(predicted_value(device, kernel));
-        for (const auto& [precision, of] : products) {
+        for (const ProductRows& of : products) {
             const double pace = host_pace(table, of, values);
-            for (const std::size_t i : of) values[i] = std::max(values[i], pace);
+            for (const std::size_t i : of.rows) values[i] = std::max(values[i], pace);
         }
         return values;
     };
