@@ -58,8 +58,9 @@ Bytes StatesInTime::kept(const Layers& layers, std::size_t first) const {
 
 double StatesInTime::copies(const Layers& layers, std::size_t first) const {
     double saved = 0;
-    for (std::size_t i = 0; i < first && passing_.saved != 0; ++i)
-        saved += layers[i].runs_again ? 0.0 : layers[i].matrices;
+    if (passing_.saved != 0) {
+        for (std::size_t i = 0; i < first; ++i) saved += layers[i].runs_again ? 0.0 : layers[i].matrices;
+    }
     return passing_.resident * all_layers_ + passing_.root * root_.all + passing_.saved * saved;
 }
 
