@@ -196,7 +196,7 @@ DeviceFitSource table_source(const std::string& file, const std::vector<DeviceTa
         if (kernels[i].kind == MeasuredKernel::gemm) by_precision[kernels[i].precision].push_back(i);
     }
     std::vector<ProductRows> products;
-    for (auto& [precision, rows] : by_precision) products.push_back(product_rows(source.rows, std::move(rows)));
+    for (auto& [precision, of] : by_precision) products.push_back(product_rows(source.rows, std::move(of)));
     source.predict = [kernels = std::move(kernels), products = std::move(products),
                       table = source.rows](const Device& device) {
         std::vector<double> values;
