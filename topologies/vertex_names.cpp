@@ -31,8 +31,7 @@ std::string VertexNames::operator[](NodeId vertex) const {
             if (node_switches_ == 1) return fmt::format("node {} switch", number);
             return fmt::format("node {} switch {}", number / node_switches_, number % node_switches_);
         case NodeKind::network_switch:
-            return topology_.wiring != nullptr ? topology_.wiring->switch_name(number)
-                                               : fmt::format("switch {}", number);
+            return topology_.wiring->switch_name(number);
     }
     throw LogicError("a NodeKind outside its enumerators");
 }

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "sim/base/check.hpp"
@@ -15,35 +13,21 @@
 
 namespace weft {
 
-// Rows in stretches, of which there are few: each is part of a period that repeats from its origin on. `T` is an enum.
+// Rows in stretches, of which there are few: each is part of a period that repeats from its origin on.
 template <class Id, class T>
 class RepeatedTable {
-    static_assert(std::is_enum_v<T>);
-
   public:
-    // Appends `period`, `times` over, each time `step` higher than the time before.
-    void repeat(std::span<const T> period, std::uint32_t times, std::uint32_t step = 0) {
+    // Appends `period`, `times` over.
+    void repeat(std::span<const T> period, std::uint32_t times) {
         const std::uint64_t rows = std::uint64_t{times} * period.size();
         WEFT_CHECK(rows <= std::numeric_limits<std::uint32_t>::max() - size_, "more rows than ids");
         if (rows == 0) return;
         stretches_.push_back({.first = size_,
                               .origin = size_,
                               .period = static_cast<std::uint32_t>(period.size()),
-                              .values = static_cast<std::uint32_t>(values_.size()),
-                              .step = step});
+                              .values = static_cast<std::uint32_t>(values_.size())});
         values_.insert(values_.end(), period.begin(), period.end());
         size_ += static_cast<std::uint32_t>(rows);
-    }
-
-    Id push_back(T value) {
-        if (!ends_with_a_list()) {
-            repeat({&value, 1}, 1);
-            return Id(size_ - 1);
-        }
-        WEFT_CHECK(size_ < std::numeric_limits<std::uint32_t>::max(), "more rows than ids");
-        values_.push_back(value);
-        ++stretches_.back().period;
-        return Id(size_++);
     }
 
     // One row differs from what repeats.
@@ -54,11 +38,8 @@ class RepeatedTable {
         const Stretch whole = stretches_[at];
         std::vector<Stretch> parts;
         if (whole.first < row) parts.push_back(whole);
-        parts.push_back({.first = row,
-                         .origin = row,
-                         .period = 1,
-                         .values = static_cast<std::uint32_t>(values_.size()),
-                         .step = 0});
+        parts.push_back(
+            {.first = row, .origin = row, .period = 1, .values = static_cast<std::uint32_t>(values_.size())});
         if (row + 1 < end_of(at)) {
             parts.push_back(whole);
             parts.back().first = row + 1;
@@ -71,19 +52,16 @@ class RepeatedTable {
     T operator[](Id id) const {
         const auto row = static_cast<std::uint32_t>(id);
         const Stretch& stretch = stretches_[place_of(row)];
-        const std::uint32_t offset = row - stretch.origin;
-        const T value = values_[stretch.values + offset % stretch.period];
-        return stretch.step == 0 ? value : raised(value, offset / stretch.period * stretch.step);
+        return values_[stretch.values + (row - stretch.origin) % stretch.period];
     }
 
     std::size_t size() const { return size_; }
 
-    // How many rows have `value`. Not where values rise.
+    // How many rows have `value`.
     std::uint32_t count(T value) const {
         std::uint32_t rows = 0;
         for (std::size_t at = 0; at < stretches_.size(); ++at) {
             const Stretch& stretch = stretches_[at];
-            WEFT_CHECK(stretch.step == 0, "values that rise are not counted");
             // Of the rows from the origin up to `end`: those at place i of the period.
             const auto up_to = [&](std::uint32_t end, std::uint32_t i) {
                 const std::uint32_t length = end - stretch.origin;
@@ -102,23 +80,9 @@ class RepeatedTable {
         std::uint32_t origin = 0;  // where the period begins; before `first` where rows since then are replaced
         std::uint32_t period = 1;
         std::uint32_t values = 0;  // where those of the period are
-        std::uint32_t step = 0;
     };
 
-    static T raised(T value, std::uint32_t by) {
-        using Number = std::underlying_type_t<T>;
-        return T(static_cast<Number>(static_cast<Number>(value) + static_cast<Number>(by)));
-    }
-
     std::uint32_t end_of(std::size_t at) const { return at + 1 < stretches_.size() ? stretches_[at + 1].first : size_; }
-
-    // Whether the last stretch is not repeated yet, so that it may grow.
-    bool ends_with_a_list() const {
-        if (stretches_.empty()) return false;
-        const Stretch& last = stretches_.back();
-        return last.first == last.origin && size_ - last.origin == last.period &&
-               last.values + last.period == values_.size();
-    }
 
     // The last stretch that begins at `row` or before, without branches: neighbouring questions go to any of them.
     std::size_t place_of(std::uint32_t row) const {

@@ -165,12 +165,14 @@ struct Topology {
     std::uint32_t ranks = 0;  // accelerators; rank r sits on node r / ranks_per_node
     std::uint32_t ranks_per_node = 1;
     Table<LinkClassId, LinkClass> classes;
-    std::unique_ptr<const Wiring> wiring;  // none where links were added one by one
+    std::unique_ptr<const Wiring> wiring;
     std::shared_ptr<const Router> router;  // may refer to the wiring
     // The same, past links that a fault has slowed, for messages that are faster so. None where no link is slow, or
     // where not all can be passed.
     std::unique_ptr<const Router> around;
     Routing routing = Routing::minimal;
+    // Vertices of a node, its accelerators first: vertex i of node k is k * node_vertices + i.
+    std::uint32_t node_vertices = 0;
     // Links inside a node, where all nodes are equal: link i of node k is k * node_links + i. 0: no such rule holds.
     std::uint32_t node_links = 0;
     // Nodes that traffic passes unlike the others because a link in them, or one to the network, is slow or dead;
@@ -181,18 +183,15 @@ struct Topology {
     std::uint32_t local_of(RankId rank) const { return static_cast<std::uint32_t>(rank) % ranks_per_node; }
     std::uint32_t vertices() const { return static_cast<std::uint32_t>(node_kind_.size()); }
     NodeKind node_kind(NodeId vertex) const { return node_kind_[vertex]; }
-    std::uint32_t vertices_of(NodeKind kind) const { return node_kind_.count(kind); }  // how many
-    NodeId endpoint(RankId rank) const { return endpoint_[rank]; }                     // its vertex
+    std::uint32_t vertices_of(NodeKind kind) const { return node_kind_.count(kind); }                      // how many
+    NodeId endpoint(RankId rank) const { return NodeId(node_of(rank) * node_vertices + local_of(rank)); }  // its vertex
     std::uint32_t links() const { return static_cast<std::uint32_t>(link_class_.size()); }
-    LinkEnds ends(LinkId id) const { return wiring != nullptr ? wiring->ends(id) : ends_[id]; }
+    LinkEnds ends(LinkId id) const { return wiring->ends(id); }
     NodeId tail(LinkId id) const { return ends(id).tail; }
     NodeId head(LinkId id) const { return ends(id).head; }
     LinkClassId link_class(LinkId id) const { return link_class_[id]; }
     // Whether it is one of the network's, rather than of a node or of a node's port.
-    bool joins_switches(LinkId id) const {
-        if (wiring != nullptr) return wiring->joins_switches(id);
-        return node_kind(tail(id)) == NodeKind::network_switch && node_kind(head(id)) == NodeKind::network_switch;
-    }
+    bool joins_switches(LinkId id) const { return wiring->joins_switches(id); }
     Table<LinkClassId, std::uint32_t> links_of_class() const {  // how many
         Table<LinkClassId, std::uint32_t> links(classes.size(), 0);
         for (LinkClassId id{}; id != links.end_id(); id = next(id)) links[id] = link_class_.count(id);
@@ -211,18 +210,8 @@ struct Topology {
         return sum;
     }
 
-    // Building: ids count up from 0, endpoints from rank 0. One by one, ...
-    NodeId add_vertex(NodeKind kind) { return node_kind_.push_back(kind); }
-    void add_endpoint(NodeId vertex) { endpoint_.push_back(vertex); }
-    LinkId add_link(NodeId tail, NodeId head, LinkClassId link_class) {
-        ends_.push_back({tail, head});
-        return link_class_.push_back(link_class);
-    }
-    // ... or some, `times` over: endpoints `step` vertices apart, links between vertices that `wiring` knows.
+    // Building, some `times` over: ids count up from 0, links are between vertices that `wiring` knows.
     void add_vertices(std::span<const NodeKind> kinds, std::uint32_t times) { node_kind_.repeat(kinds, times); }
-    void add_endpoints(std::span<const NodeId> vertices, std::uint32_t times, std::uint32_t step) {
-        endpoint_.repeat(vertices, times, step);
-    }
     void add_links(std::span<const LinkClassId> link_classes, std::uint32_t times) {
         link_class_.repeat(link_classes, times);
     }
@@ -230,9 +219,7 @@ struct Topology {
 
   private:
     RepeatedTable<NodeId, NodeKind> node_kind_;
-    RepeatedTable<RankId, NodeId> endpoint_;
     RepeatedTable<LinkId, LinkClassId> link_class_;
-    Table<LinkId, LinkEnds> ends_;  // without a wiring
 };
 
 }  // namespace weft

@@ -117,7 +117,7 @@ constexpr std::array palette{"#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B
 }  // namespace
 
 std::string to_graphviz(const Topology& topology, Drawn drawn) {
-    const Part part = drawn == Drawn::used && topology.wiring != nullptr ? used_part(topology) : Part(topology, true);
+    const Part part = drawn == Drawn::used ? used_part(topology) : Part(topology, true);
     // Every link has one back; the one that goes up in numbering stands for both.
     const auto graph = graph_of<Graph<boost::undirectedS>>(
         topology, part, [&](LinkId link) { return topology.tail(link) < topology.head(link); });

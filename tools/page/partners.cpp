@@ -204,7 +204,6 @@ Partners partners(const Simulation& run) { return Matrices(run).take(); }
 
 std::vector<MapMatrix> fabric_map(const Topology& topology, const LinkTraffic& traffic) {
     std::vector<Drawing> drawings;
-    if (topology.wiring == nullptr) return {};
     for (LinkMatrix& what : topology.wiring->matrices()) drawings.emplace_back(std::move(what));
     const auto each_placed = [&](auto visit) {
         for (LinkId link{}; link != traffic.bytes.end_id(); link = next(link)) {

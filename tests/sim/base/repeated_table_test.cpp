@@ -30,22 +30,6 @@ TEST(repeated_table, a_period_comes_as_often_as_asked) {
     EXPECT_EQ(table.count(LinkClassId{7}), 0U);
 }
 
-TEST(repeated_table, values_rise_by_the_step_from_time_to_time) {
-    RepeatedTable<RankId, NodeId> table;
-    table.repeat(std::array{NodeId{1}, NodeId{3}}, 3, 10);
-    EXPECT_EQ(rows_of(table), (std::vector{NodeId{1}, NodeId{3}, NodeId{11}, NodeId{13}, NodeId{21}, NodeId{23}}));
-    EXPECT_THROW(static_cast<void>(table.count(NodeId{1})), LogicError);
-}
-
-TEST(repeated_table, rows_added_one_by_one_follow_what_repeats) {
-    Classes table;
-    EXPECT_EQ(table.push_back(c), LinkId{0});
-    table.repeat(std::array{a, b}, 2);
-    EXPECT_EQ(table.push_back(b), LinkId{5});
-    EXPECT_EQ(table.push_back(c), LinkId{6});
-    EXPECT_EQ(rows_of(table), (std::vector{c, a, b, a, b, b, c}));
-}
-
 TEST(repeated_table, a_replaced_row_leaves_its_likes_alone) {
     Classes table;
     table.repeat(std::array{a, b}, 3);
@@ -75,12 +59,12 @@ TEST(repeated_table, more_rows_than_an_id_can_name_are_refused_not_wrapped) {
 }
 
 RC_GTEST_PROP(repeated_table, agrees_with_a_list_of_all_rows, ()) {
-    enum class Change : std::uint8_t { repeat, push_back, replace };
+    enum class Change : std::uint8_t { repeat, replace };
     Classes table;
     std::vector<LinkClassId> twin;
     const auto value = [] { return LinkClassId{*rc::gen::inRange<std::uint8_t>(0, 5)}; };
     for (auto changes = *rc::gen::inRange(0, 30); changes > 0; --changes) {
-        switch (*rc::gen::element(Change::repeat, Change::push_back, Change::replace)) {
+        switch (*rc::gen::element(Change::repeat, Change::replace)) {
             case Change::repeat: {
                 std::vector<LinkClassId> period(*rc::gen::inRange<std::size_t>(0, 5));
                 for (LinkClassId& each : period) each = value();
@@ -89,10 +73,6 @@ RC_GTEST_PROP(repeated_table, agrees_with_a_list_of_all_rows, ()) {
                 for (std::uint32_t i = 0; i < times; ++i) twin.insert(twin.end(), period.begin(), period.end());
                 break;
             }
-            case Change::push_back:
-                twin.push_back(value());
-                RC_ASSERT(index(table.push_back(twin.back())) == twin.size() - 1);
-                break;
             case Change::replace: {
                 if (twin.empty()) break;
                 const auto row = *rc::gen::inRange<std::size_t>(0, twin.size());

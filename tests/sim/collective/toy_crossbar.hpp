@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sim/topology/topology.hpp"
+#include "tests/sim/topology/listed.hpp"
 
 namespace weft::testing_support {
 
@@ -31,13 +32,14 @@ inline Topology toy_crossbar(std::uint32_t ranks, std::uint32_t ranks_per_node, 
     topology.ranks_per_node = ranks_per_node;
     const LinkClassId link_class =
         topology.classes.push_back({.name = "toy", .nominal = bandwidth, .bandwidth = bandwidth, .latency = latency});
-    const NodeId hub = topology.add_vertex(NodeKind::network_switch);
+    Listed listed;
+    const NodeId hub = listed.add_vertex(NodeKind::network_switch);
     for (std::uint32_t r = 0; r < ranks; ++r) {
-        const NodeId node = topology.add_vertex(NodeKind::accelerator);
-        topology.add_endpoint(node);
-        topology.add_link(node, hub, link_class);
-        topology.add_link(hub, node, link_class);
+        const NodeId node = listed.add_vertex(NodeKind::accelerator);
+        listed.add_link(node, hub, link_class);
+        listed.add_link(hub, node, link_class);
     }
+    std::move(listed).add_to(topology);
     topology.router = std::make_unique<CrossbarRouter>();
     return topology;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/topology/topology.hpp"
+#include "tests/sim/topology/listed.hpp"
 
 namespace weft::testing_support {
 
@@ -41,23 +42,24 @@ inline Topology toy_racks(const std::vector<Cable>& ranks, const std::vector<Cab
     Topology topology;
     topology.name = "toy racks";
     topology.ranks = static_cast<std::uint32_t>(ranks.size());
-    const NodeId hub = topology.add_vertex(NodeKind::network_switch);
+    Listed listed;
+    const NodeId hub = listed.add_vertex(NodeKind::network_switch);
     std::map<double, LinkClassId> classes;  // by bandwidth
     const auto add = [&](NodeId from, NodeId to, BytesPerSecond bandwidth) {
         const auto [place, is_new] = classes.try_emplace(bandwidth.value);
         if (is_new) place->second = topology.classes.push_back({"toy", bandwidth, bandwidth, latency});
-        topology.add_link(from, to, place->second);
+        listed.add_link(from, to, place->second);
     };
     const auto add_cables = [&](const std::vector<Cable>& cables, NodeKind kind) {
         for (const Cable& cable : cables) {
-            const NodeId end = topology.add_vertex(kind);
-            if (kind == NodeKind::accelerator) topology.add_endpoint(end);
+            const NodeId end = listed.add_vertex(kind);
             add(end, hub, cable.up);
             add(hub, end, cable.down);
         }
     };
     add_cables(ranks, NodeKind::accelerator);
     add_cables(racks, NodeKind::network_switch);
+    std::move(listed).add_to(topology);
     topology.router =
         std::make_unique<RacksRouter>(topology.ranks, topology.ranks / static_cast<std::uint32_t>(racks.size()));
     return topology;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/topology/topology.hpp"
+#include "tests/sim/topology/listed.hpp"
 
 namespace weft::testing_support {
 
@@ -39,17 +40,19 @@ inline Topology two_ways(Routing routing, BytesPerSecond in, BytesPerSecond roun
     Topology topology;
     topology.ranks = 2;
     topology.routing = routing;
-    const NodeId nic = topology.add_vertex(NodeKind::nic);
-    const NodeId near = topology.add_vertex(NodeKind::network_switch);
-    const NodeId far = topology.add_vertex(NodeKind::network_switch);
+    Listed listed;
+    const NodeId nic = listed.add_vertex(NodeKind::nic);
+    const NodeId near = listed.add_vertex(NodeKind::network_switch);
+    const NodeId far = listed.add_vertex(NodeKind::network_switch);
     const auto add = [&](std::string name, BytesPerSecond bandwidth, Seconds latency) {
-        const bool first = topology.links() == 0;  // the way in
-        topology.add_link(first ? nic : near, first ? near : far,
-                          topology.classes.push_back({std::move(name), bandwidth, bandwidth, latency}));
+        const bool first = listed.links() == 0;  // the way in
+        listed.add_link(first ? nic : near, first ? near : far,
+                        topology.classes.push_back({std::move(name), bandwidth, bandwidth, latency}));
     };
     add("in", in, 1_us);
     add("direct", 10_GBps, 1_us);
     for (std::uint32_t i = 0; i < detours; ++i) add("detour " + std::to_string(i), round, 3_us);
+    std::move(listed).add_to(topology);
     topology.router = std::make_unique<TwoWays>(detours);
     return topology;
 }

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/sim/topology/listed.hpp"
+
 namespace weft {
 namespace {
 
@@ -18,15 +20,17 @@ constexpr double none = std::numeric_limits<double>::infinity();
 // Links of several bandwidths, every third of them from a NIC into the network, the others between its switches.
 Topology machine(std::uint32_t links) {
     Topology topology;
-    const NodeId nic = topology.add_vertex(NodeKind::nic);
-    const NodeId near = topology.add_vertex(NodeKind::network_switch);
-    const NodeId far = topology.add_vertex(NodeKind::network_switch);
+    testing_support::Listed listed;
+    const NodeId nic = listed.add_vertex(NodeKind::nic);
+    const NodeId near = listed.add_vertex(NodeKind::network_switch);
+    const NodeId far = listed.add_vertex(NodeKind::network_switch);
     for (const BytesPerSecond each : {10_GBps, 12_GBps, 25_GBps, 100_GBps}) {
         topology.classes.push_back({std::to_string(each.value), each, each, 1_us});
     }
     for (std::uint32_t i = 0; i < links; ++i) {
-        topology.add_link(i % 3 == 0 ? nic : near, i % 3 == 0 ? near : far, LinkClassId(i % 4));
+        listed.add_link(i % 3 == 0 ? nic : near, i % 3 == 0 ? near : far, LinkClassId(i % 4));
     }
+    std::move(listed).add_to(topology);
     return topology;
 }
 

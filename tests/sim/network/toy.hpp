@@ -10,6 +10,7 @@
 #include "sim/base/table.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/topology/topology.hpp"
+#include "tests/sim/topology/listed.hpp"
 
 namespace weft::toy {
 
@@ -18,8 +19,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // Link i has bandwidths[i]; links of equal bandwidth are of one class.
 inline Topology fabric(const std::vector<double>& bandwidths) {
     Topology topology;
-    topology.add_vertex(NodeKind::nic);
-    const NodeId a_switch = topology.add_vertex(NodeKind::network_switch);
+    testing_support::Listed listed;
+    listed.add_vertex(NodeKind::nic);
+    const NodeId a_switch = listed.add_vertex(NodeKind::network_switch);
     for (const double bandwidth : bandwidths) {
         const auto same = [&](const LinkClass& known) { return known.bandwidth.value == bandwidth; };
         const auto found = std::find_if(topology.classes.begin(), topology.classes.end(), same);
@@ -27,9 +29,10 @@ inline Topology fabric(const std::vector<double>& bandwidths) {
         if (found == topology.classes.end()) {
             topology.classes.push_back({"class " + std::to_string(id), {bandwidth}, {bandwidth}, {}});
         }
-        const NodeId end = topology.links() % 2 == 0 ? NodeId{} : a_switch;
-        topology.add_link(end, end, LinkClassId{id});
+        const NodeId end = listed.links() % 2 == 0 ? NodeId{} : a_switch;
+        listed.add_link(end, end, LinkClassId{id});
     }
+    std::move(listed).add_to(topology);
     return topology;
 }
 
