@@ -130,7 +130,7 @@ std::optional<FlopConvention> flops_option(const po::variables_map& arguments) {
 }
 
 Folding folding_named(const std::string& how) {
-    if (const std::optional<Folding> folding = find_folding(how)) return *folding;
+    if (const std::optional<Folding> folding = enumerator_called<Folding>(how)) return *folding;
     throw po::error(fmt::format("--fold: expected automatic, exact, stages or none, got \"{}\"", how));
 }
 

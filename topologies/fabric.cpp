@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <array>
 
-#include "sim/base/check.hpp"
+#include "sim/base/enumerators.hpp"
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 
@@ -26,20 +25,12 @@ void add_load(Fabric& fabric, double share, const std::vector<std::string>& link
 
 namespace {
 
-struct RoutingWord {
-    std::string_view text;
-    Routing routing;
-};
-constexpr std::array routing_words{RoutingWord{"minimal", Routing::minimal}, RoutingWord{"ecmp", Routing::ecmp},
-                                   RoutingWord{"valiant", Routing::valiant},
-                                   RoutingWord{"adaptive", Routing::adaptive}};
 constexpr std::string_view seeded = "ecmp:";
 
 }  // namespace
 
 std::optional<RouteChoice> find_routing(std::string_view text) {
-    const auto word = std::ranges::find(routing_words, text, &RoutingWord::text);
-    if (word != routing_words.end()) return word->routing;
+    if (const auto routing = enumerator_called<Routing>(text)) return *routing;
     if (!text.starts_with(seeded)) return std::nullopt;
     const auto seed = parse_as<std::uint64_t>(text.substr(seeded.size()));
     return seed ? std::optional(RouteChoice{Routing::ecmp, *seed}) : std::nullopt;
@@ -47,9 +38,7 @@ std::optional<RouteChoice> find_routing(std::string_view text) {
 
 std::string to_text(const RouteChoice& choice) {
     if (choice.routing == Routing::ecmp && choice.seed != 0) return fmt::format("{}{}", seeded, choice.seed);
-    const auto word = std::ranges::find(routing_words, choice.routing, &RoutingWord::routing);
-    WEFT_CHECK(word != routing_words.end(), "a Routing outside its enumerators");
-    return std::string(word->text);
+    return std::string(enumerator_name(choice.routing));
 }
 
 std::string unknown_routing(std::string_view text) {

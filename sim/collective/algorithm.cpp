@@ -1,17 +1,13 @@
 #include "sim/collective/algorithm.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "sim/base/check.hpp"
+#include "sim/base/enumerators.hpp"
 
 namespace weft {
 
-std::string_view name(Collective op) {
-    constexpr std::array<std::string_view, 8> names{"all_reduce", "all_gather", "reduce_scatter", "broadcast",
-                                                    "reduce",     "all_to_all", "send_receive",   "point_to_point"};
-    return names.at(static_cast<std::size_t>(op));
-}
+std::string_view name(Collective op) { return enumerator_name(op); }
 
 std::uint32_t peer_of(const Phase& phase, std::uint32_t i, std::uint32_t n) {
     switch (phase.peer) {

@@ -112,7 +112,7 @@ class CsvReader {
         const bool in_parts = read.op == Collective::all_gather || read.op == Collective::all_to_all;
         if (!in_parts) return size;
         std::optional<SizeConvention> convention = hints_.convention;
-        if (convention_) convention = find_convention(row.cells[*convention_]);
+        if (convention_) convention = enumerator_called<SizeConvention>(row.cells[*convention_]);
         if (!convention && convention_) {
             errors_.add(row.line,
                         fmt::format("convention: expected nccl or osu, got \"{}\"", excerpt(row.cells[*convention_])));

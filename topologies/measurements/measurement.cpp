@@ -73,12 +73,6 @@ MeasurementTable read_measurements(const std::filesystem::path& path, const Meas
     return parse_measurements(path.string(), read_text(path), hints);
 }
 
-std::optional<SizeConvention> find_convention(std::string_view name) {
-    if (name == "nccl") return SizeConvention::nccl;
-    if (name == "osu") return SizeConvention::osu;
-    return std::nullopt;
-}
-
 namespace {
 
 bool of_one_part(Collective op, SizeConvention convention) {

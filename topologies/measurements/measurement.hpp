@@ -32,8 +32,6 @@ enum class SizeConvention : std::uint8_t {
     osu,   // OSU micro-benchmarks: the same, but all-gather bytes sent per rank, all-to-all bytes per destination
 };
 
-std::optional<SizeConvention> find_convention(std::string_view name);  // "nccl", "osu"
-
 // Bytes of the full buffer of a message that `convention` calls `size`, among `members` ranks.
 Bytes full_size(Collective op, Bytes size, SizeConvention convention, std::uint32_t members);
 // The inverse.

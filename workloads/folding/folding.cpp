@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <numeric>
@@ -16,8 +15,6 @@
 
 namespace weft {
 namespace {
-
-constexpr std::array<std::string_view, 4> folding_names{"automatic", "exact", "stages", "none"};
 
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
@@ -143,14 +140,6 @@ std::vector<Split> splits_of(const Plan& plan, const Symmetry::Colours& colours,
 }
 
 }  // namespace
-
-std::string_view name(Folding folding) { return folding_names[static_cast<std::size_t>(folding)]; }
-
-std::optional<Folding> find_folding(std::string_view name) {
-    const auto* const found = std::ranges::find(folding_names, name);
-    if (found == folding_names.end()) return std::nullopt;
-    return static_cast<Folding>(found - folding_names.begin());
-}
 
 Folding resolved(Folding folding, std::uint32_t ranks) {
     if (folding != Folding::automatic) return folding;

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/base/enumerators.hpp"
 #include "sim/base/table.hpp"
 #include "workloads/groups/families.hpp"
 
@@ -21,8 +21,7 @@ enum class Folding : std::uint8_t {
     none,    // every rank is its own class: slow, for doubt and for tests
 };
 
-std::string_view name(Folding folding);  // "exact"
-std::optional<Folding> find_folding(std::string_view name);
+inline std::string_view name(Folding folding) { return enumerator_name(folding); }  // "exact"
 
 // How far steps folded by stages lie from exact ones, relative: the most that was measured, rounded up, over 110 jobs
 // of 128 and 256 ranks on eleven machines and 15 of 1,024 to 8,192 on five (bench/README.md). A job on Alps is the

@@ -137,12 +137,5 @@ TEST(folding, is_exact_up_to_512_ranks_unless_asked_otherwise) {
     EXPECT_EQ(report(test::small_study(large), Folding::automatic).folding, Folding::stages);
 }
 
-TEST(folding, is_found_by_name) {
-    for (const Folding folding : {Folding::automatic, Folding::exact, Folding::stages, Folding::none}) {
-        EXPECT_EQ(find_folding(name(folding)), folding);
-    }
-    EXPECT_EQ(find_folding("some"), std::nullopt);
-}
-
 }  // namespace
 }  // namespace weft
