@@ -22,53 +22,22 @@ struct Wait {
     Reason why = Reason::nothing;
 };
 
-// How far a program without routines gets, whatever time it takes: an order of ops that could be.
-struct Progress {
-    Table<OpId, std::uint8_t> posted, over;
-};
-
-Progress as_far_as_it_goes(const Program& program, const ExchangeOps& parties) {
-    const std::size_t ops = program.ops.size();
-    Progress progress{Table<OpId, std::uint8_t>(ops, 0), Table<OpId, std::uint8_t>(ops, 0)};
-    Table<OpId, std::uint32_t> waits_for = program.predecessors;
-    Table<ExchangeId, std::uint32_t> missing;
-    for (const Exchange& exchange : program.exchanges) missing.push_back(exchange.parties);
-    std::vector<OpId> over;  // whose successors do not know yet
-    const auto post = [&](OpId op) {
-        progress.posted[op] = 1;
-        const Op& what = program.ops[op];
-        if (what.kind != OpKind::exchange) return over.push_back(op);
-        if (--missing[ExchangeId(what.subject)] > 0) return;
-        for (const Party& party : parties.of(ExchangeId(what.subject))) over.push_back(party.op);
-    };
-    for (OpId op{}; op != program.ops.end_id(); op = next(op)) {
-        if (program.predecessors[op] == 0) post(op);
-    }
-    while (!over.empty()) {
-        const OpId op = over.back();
-        over.pop_back();
-        progress.over[op] = 1;
-        for (const OpId after : program.successors_of(op)) {
-            if (--waits_for[after] == 0) post(after);
-        }
-    }
-    return progress;
-}
-
 // For every op that is not over, the first thing that it waits for.
-Table<OpId, Wait> find_waits(const Program& program, const ExchangeOps& parties, const Progress& progress) {
+Table<OpId, Wait> find_waits(const Program& program, const ExchangeOps& parties,
+                             const Table<OpId, std::uint8_t>& is_over) {
     Table<OpId, Wait> waits(program.ops.size());
     for (OpId id{}; id != program.ops.end_id(); id = next(id)) {
-        if (progress.over[id] != 0) continue;
+        if (is_over[id] != 0) continue;
         for (const OpId after : program.successors_of(id)) {
             if (waits[after].why == Reason::nothing) waits[after] = {id, Reason::dependency};
         }
-        if (progress.posted[id] == 0 || program.ops[id].kind != OpKind::exchange) continue;
+    }
+    for (OpId id{}; id != program.ops.end_id(); id = next(id)) {
+        if (is_over[id] != 0 || waits[id].why != Reason::nothing) continue;  // else it has come to an exchange
         for (const auto [party, rank_class] : parties.of(ExchangeId(program.ops[id].subject))) {
-            if (progress.posted[party] == 0) {
-                waits[id] = {party, Reason::partner};
-                break;
-            }
+            if (waits[party].why != Reason::dependency) continue;
+            waits[id] = {party, Reason::partner};
+            break;
         }
     }
     return waits;
@@ -111,10 +80,11 @@ std::string describe(const Program& program, OpId id) {
 std::string explain_deadlock(const Program& written) {
     const Program program = unfold(written);
     const ExchangeOps parties(program);
-    const Progress progress = as_far_as_it_goes(program, parties);
-    const auto stuck = std::ranges::count(progress.over, 0);
-    const OpId start{static_cast<std::uint32_t>(std::ranges::find(progress.over, 0) - progress.over.begin())};
-    const Table<OpId, Wait> waits = find_waits(program, parties, progress);
+    Table<OpId, std::uint8_t> is_over(program.ops.size(), 0);
+    for (const OpId op : order_of(program, parties)) is_over[op] = 1;
+    const auto stuck = std::ranges::count(is_over, 0);
+    const OpId start{static_cast<std::uint32_t>(std::ranges::find(is_over, 0) - is_over.begin())};
+    const Table<OpId, Wait> waits = find_waits(program, parties, is_over);
     const std::vector<OpId> circle = find_circle(waits, start);
 
     std::string text = fmt::format("deadlock: {} of {} ops can never finish; {} of them wait in a circle:", stuck,

@@ -32,4 +32,28 @@ ExchangeOps::ExchangeOps(const Program& program) : start_(program.exchanges.size
     }
 }
 
+std::vector<OpId> order_of(const Program& program, const ExchangeOps& parties) {
+    Table<OpId, std::uint32_t> waits_for = program.predecessors;
+    Table<ExchangeId, std::uint32_t> missing;
+    for (const Exchange& exchange : program.exchanges) missing.push_back(exchange.parties);
+    std::vector<OpId> order;
+    order.reserve(program.ops.size());
+    const auto post = [&](OpId op) {
+        const Op& what = program.ops[op];
+        if (what.kind != OpKind::exchange) return order.push_back(op);
+        const auto exchange = ExchangeId(what.subject);
+        if (--missing[exchange] > 0) return;
+        for (const Party& party : parties.of(exchange)) order.push_back(party.op);
+    };
+    for (OpId op{}; op != program.ops.end_id(); op = next(op)) {
+        if (program.predecessors[op] == 0) post(op);
+    }
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        for (const OpId after : program.successors_of(order[i])) {
+            if (--waits_for[after] == 0) post(after);
+        }
+    }
+    return order;
+}
+
 }  // namespace weft

@@ -75,4 +75,8 @@ class ExchangeOps {
     std::vector<Party> parties_;
 };
 
+// The ops of a program without routines in an order in which they can be over, the parties of an exchange one after
+// another. Without those that can never be.
+std::vector<OpId> order_of(const Program& program, const ExchangeOps& parties);
+
 }  // namespace weft

@@ -2,10 +2,15 @@
 // as critical_path.hpp's, while all else lasts as it did. What shares links is not asked again.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
+#include "sim/base/check.hpp"
 #include "sim/base/instant.hpp"
+#include "sim/engine/exchanges.hpp"
+#include "sim/engine/ticks.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/program/compute_times.hpp"
 #include "sim/program/program.hpp"
@@ -24,10 +29,43 @@ class Replay {
   public:
     // Of a program without routines (sim/engine/unfold.hpp) and its timeline; both must outlive this. Any thread may
     // ask.
-    Replay(const Program& program, const Timeline& timeline);
+    Replay(const Program& program, const Timeline& timeline) : program_(program), timeline_(timeline), works_(program) {
+        WEFT_CHECK(program.routines.empty(), "a replay of a program with routines");
+        for (const OpId op : order_of(program, ExchangeOps(program))) {
+            order_.push_back(node(op));
+            const Op& what = program.ops[op];
+            if (what.kind != OpKind::exchange || order_.size() == 1) continue;
+            Node& before = *(order_.end() - 2);
+            const Op& last = program.ops[before.op];
+            before.is_last_party = last.kind != OpKind::exchange || last.subject != what.subject;
+        }
+        WEFT_CHECK(order_.size() == program.ops.size(), "a replay of a program that waits in a circle");
+    }
 
-    Instant end(const OtherTimes& times) const;  // of the run
-    std::int64_t length(OpId op, const OtherTimes& times) const;
+    // When the run is over.
+    Instant end(const OtherTimes& times) const {
+        std::vector<std::int64_t> posted(program_.ops.size(), 0);
+        std::int64_t last = 0;
+        const auto pass_on = [&](OpId op, std::int64_t end) {
+            last = std::max(last, end);
+            for (const OpId after : program_.successors_of(op))
+                posted[index(after)] = std::max(posted[index(after)], end);
+        };
+        for (std::size_t i = 0; i < order_.size();) {
+            const Node& first = order_[i];
+            const bool meets =
+                first.kind == OpKind::exchange && (times.dropped.empty() || !times.dropped[first.subject]);
+            std::int64_t begin = posted[index(first.op)];
+            std::size_t end = i + 1;
+            for (; meets && !order_[end - 1].is_last_party; ++end)
+                begin = std::max(begin, posted[index(order_[end].op)]);
+            const std::int64_t over = begin + length(first, times);
+            for (; i < end; ++i) pass_on(order_[i].op, over);
+        }
+        return {last};
+    }
+
+    std::int64_t length(OpId op, const OtherTimes& times) const { return length(node(op), times); }
 
   private:
     // An op with what a replay asks of it, side by side.
@@ -38,9 +76,34 @@ class Replay {
         OpKind kind{};
         bool is_last_party = true;  // of an exchange
     };
-    Node node(OpId op) const;
-    std::int64_t length(const Node& node, const OtherTimes& times) const;
-    std::int64_t longer(OpId compute, std::int64_t work) const;
+
+    Node node(OpId op) const {
+        const Op& what = program_.ops[op];
+        const Span& span = timeline_.spans[op];
+        const bool meets = what.kind == OpKind::exchange;
+        return {.op = op,
+                .subject = meets ? static_cast<std::uint32_t>(program_.communication_of(what)) : what.subject,
+                .length = span.end.femtoseconds - span.begin.femtoseconds,
+                .kind = what.kind};
+    }
+
+    std::int64_t length(const Node& node, const OtherTimes& times) const {
+        std::int64_t length = node.length;
+        if (node.kind == OpKind::compute) {
+            if (times.undisturbed) length = ticks(works_.of(node.op, rank_of(node.op)));
+            if (!times.work.empty()) length += longer(node.op, times.work[node.subject]);
+        } else if (node.kind == OpKind::exchange) {
+            if (!times.dropped.empty() && times.dropped[node.subject]) return 0;
+            if (!times.communications.empty()) length += times.communications[node.subject];
+        }
+        return std::max<std::int64_t>(length, 0);
+    }
+
+    // By how much a computation is, if its work takes so many ticks longer.
+    std::int64_t longer(OpId compute, std::int64_t work) const {
+        if (works_.are_constant()) return work;
+        return std::llround(static_cast<double>(work) * works_.factor(compute, rank_of(compute)));
+    }
     RankId rank_of(OpId op) const { return program_.classes[program_.class_of(op)].representative; }
 
     const Program& program_;

@@ -22,40 +22,276 @@ namespace weft {
 template <NetworkModel N>
 class Engine : EngineState {
   public:
-    Engine(const Program& program, N& network, LegTime leg_time = LegTime::real);
-    Timeline run() &&;
+    Engine(const Program& program, N& network, LegTime leg_time = LegTime::real)
+        : EngineState(program, leg_time), network_(network), ahead_(program, steps_, network, timeline_) {
+        for (OpId op{}; op != program.ops.end_id(); op = next(op)) ops_[op].is_head = ahead_.is_head(op) ? 1 : 0;
+        crowded_out_.reserve(program.patterns.size());
+        const std::size_t most = most_in_flight(program);
+        heads_.reserve(most);
+        disturbed_.reserve(2 * most);
+        flow_exchange_.reserve(most);
+        finished_.reserve(most);
+        moved_on_.reserve(most);
+    }
+
+    Timeline run() && {
+        for (OpId op{}; op != program_.ops.end_id(); op = next(op)) {
+            if (!is_first(op)) continue;
+            ready_.push_back(op);
+            post_ready();
+        }
+        for (;;) {
+            // Everything of one instant happens before the network is asked again, so that it solves once per instant.
+            while (events_.next() == now_) handle(events_.pop());
+            while (contended_.next() == now_) work_over(contended_.pop());
+            while (ahead_.next() == now_) handle_ahead();
+            const Instant next = settle();
+            if (next == now_ && next_of_own() == now_) continue;
+            now_ = next;
+            if (now_ == Instant::never()) break;
+            network_.advance(now_, finished_);
+            handle_finished();
+        }
+        note_end();
+        if constexpr (foresees) asked_ += std::move(ahead_).finish();
+        if (asked_ > Bytes{}) check_delivered();
+        timeline_.solves = network_.solves();
+        return std::move(timeline_);
+    }
 
   private:
-    Instant settle();
+    // When everything of an instant has happened: brings what is under way in line with it. Returns the next instant.
+    // Whether more happens at this one has to be known before the network solves: its flows are exact only as long as
+    // nobody asks how far they have come.
+    Instant settle() {
+        for (;;) {
+            while (!heads_.empty() || !disturbed_.empty()) {
+                begin_ahead();
+                stop_disturbed();
+            }
+            if (next_of_own() == now_) return now_;
+            contended_.settle(now_);
+            const Instant change = network_.next_change();
+            if (!lose_room()) return std::min(next_of_own(), change);
+        }
+    }
+
     Instant next_of_own() const { return std::min({events_.next(), contended_.next(), ahead_.next()}); }
-    void handle(const Event& event);
-    void handle_contended();
-    void handle_ahead();
-    void handle_finished();
-    void check_delivered() const;
+
+    void handle(const Event& event) {
+        if (event.kind == EventKind::work_over) return work_over(OpId(event.subject));
+        ++timeline_.events;
+        step_over(ExchangeId(event.subject));
+    }
+    void work_over(OpId op) {
+        ++timeline_.events;
+        complete(op, now_);
+        post_ready();
+    }
+    void handle_ahead() {
+        if constexpr (foresees) pass_on(ahead_.pop());
+        post_ready();
+    }
+
+    // All finished flows are looked up before any step ends, because one that starts next may be given the id of one.
+    void handle_finished() {
+        timeline_.events += finished_.size();
+        for (const FlowId flow : finished_) moved_on_.push_back(flow_exchange_[flow]);
+        finished_.clear();
+        for (const ExchangeId exchange : moved_on_) step_over(exchange);
+        moved_on_.clear();
+    }
+
+    void check_delivered() const {
+        const Bytes moved = delivered(network_, program_.patterns.size());
+        WEFT_CHECK(
+            std::abs((moved - asked_).value) <= 1e-6 * asked_.value,
+            "the network delivered " + std::to_string(moved.value) + " of " + std::to_string(asked_.value) + " bytes");
+    }
 
     // Ops.
-    void post_ready();
-    void post(OpId op);
-    void post_alone(OpId op);
-    void compute(OpId op, const Op& what);
+
+    // A stack, not recursion: rows of joins may be as long as the program.
+    void post_ready() {
+        while (!ready_.empty()) {
+            const OpId op = ready_.back();
+            ready_.pop_back();
+            post(op);
+        }
+    }
+
+    // What runs ahead begins once everything of the instant has happened.
+    void post(OpId op) {
+        if (ops_[op].is_head) {
+            heads_.push_back(op);
+        } else {
+            post_alone(op);
+        }
+    }
+
+    void post_alone(OpId id) {
+        const Op& op = program_.ops[id];
+        Span& span = timeline_.spans[id];
+        span.posted = now_;
+        if (op.kind != OpKind::exchange) span.begin = now_;
+        switch (op.kind) {
+            case OpKind::compute:
+                return compute(id, op);
+            case OpKind::exchange:
+                return arrive(ExchangeId(op.subject));
+            case OpKind::join:
+                return complete(id, now_);
+            case OpKind::routine:
+                caller_[class_of_[id]] = id;
+                return post(OpId{program_.routines[RoutineId(op.subject)].first_op});
+            case OpKind::leave:
+                return complete(caller_[class_of_[id]], now_);
+        }
+    }
+
+    void compute(OpId op, const Op& what) {
+        if (!contended_.concerns(what)) {
+            return schedule(after(now_, work_of(op)), EventKind::work_over, static_cast<std::uint32_t>(op));
+        }
+        const RankClassId rank_class = class_of_[op];
+        contended_.start(now_, rank_class, op, work_of(op));
+        disturb(rank_class);
+    }
 
     // Exchanges.
-    void arrive(ExchangeId exchange);
-    void take_step(ExchangeId exchange);
-    void watch_flow(FlowId flow, ExchangeId exchange, Bytes bytes);
-    void step_over(ExchangeId exchange);
-    void finish(ExchangeId exchange);
 
-    // What runs ahead, and stops for what is beside it (run_disturbed.hpp).
-    void begin_ahead();
+    void arrive(ExchangeId exchange) {
+        std::uint32_t& missing = exchanges_[exchange].missing;
+        if (missing > 1) return static_cast<void>(--missing);
+        for (const Party& party : parties_of(exchange)) timeline_.spans[party.op].begin = now_;
+        transfer<&ContendedWork::begin_transfer>(exchange);
+        take_step(exchange);
+    }
+
+    void take_step(ExchangeId exchange) {
+        const ExchangeSteps::Step& step = steps_[exchanges_[exchange].step];
+        switch (step.kind) {
+            case ExchangeSteps::Kind::latency:
+                return schedule(after(now_, step.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
+            case ExchangeSteps::Kind::flow:
+                return watch_flow(network_.start(now_, step.pattern, step.bytes), exchange, step.bytes);
+            case ExchangeSteps::Kind::end:
+                return finish(exchange);
+        }
+    }
+
+    void watch_flow(FlowId flow, ExchangeId exchange, Bytes bytes) {
+        while (index(flow) >= flow_exchange_.size()) flow_exchange_.push_back({});
+        flow_exchange_[flow] = exchange;
+        asked_ += bytes;
+    }
+    void step_over(ExchangeId exchange) {
+        ++exchanges_[exchange].step;
+        take_step(exchange);
+        post_ready();
+    }
+    void finish(ExchangeId exchange) {
+        transfer<&ContendedWork::end_transfer>(exchange);
+        for (const Party& party : parties_of(exchange)) complete(party.op, now_);
+    }
+
+    // What runs ahead, and stops for what is beside it.
+
+    void begin_ahead() {
+        while (!heads_.empty()) {
+            const OpId head = heads_.back();
+            heads_.pop_back();
+            if constexpr (foresees) {
+                const RankClassId rank_class = class_of_[head];
+                if (!contended_.is_under_way(rank_class) &&
+                    ahead_.begin(now_, rank_class, head, ops_[head].is_of_routine, contended_.beside(rank_class))) {
+                    continue;
+                }
+            }
+            post_alone(head);
+            post_ready();
+        }
+    }
+
     template <auto begin_or_end>  // ContendedWork::begin_transfer or end_transfer
-    void transfer(ExchangeId exchange);
-    void disturb(RankClassId rank_class);
-    void stop_disturbed();
-    bool lose_room();
-    void take_over(RankClassId rank_class);
-    void take_over_exchange(OpId op, Instant begin);
+    void transfer(ExchangeId exchange) {
+        if (!contended_.is_needed()) return;
+        for (const Party& party : parties_of(exchange)) {
+            (contended_.*begin_or_end)(party.rank_class);
+            disturb(party.rank_class);
+        }
+    }
+
+    // Something begins or ends beside what a class has under way.
+    void disturb(RankClassId rank_class) {
+        if constexpr (foresees) {
+            if (ahead_.is_under_way(rank_class, now_)) disturbed_.push_back(rank_class);
+        }
+    }
+
+    // Computation beside what runs ahead is slowed by exchanges that no one else knows of.
+    void stop_disturbed() {
+        while (!disturbed_.empty()) {
+            const RankClassId rank_class = disturbed_.back();
+            disturbed_.pop_back();
+            if constexpr (foresees) {
+                if (ahead_.is_under_way(rank_class, now_) &&
+                    (contended_.is_under_way(rank_class) ||
+                     !ahead_.goes_on(rank_class, contended_.beside(rank_class)))) {
+                    take_over(rank_class);
+                }
+            }
+        }
+    }
+
+    // Whether there are classes that run ahead, and the network has no room for them any more.
+    bool lose_room() {
+        if constexpr (foresees) {
+            network_.take_crowded_out(crowded_out_);
+            for (const PatternId pattern : crowded_out_) disturbed_.push_back(ahead_.lose_room(pattern));
+            crowded_out_.clear();
+        }
+        return !disturbed_.empty();
+    }
+
+    // The unit that is under way goes on op by op. One of two ops may be over; the other keeps all others waiting.
+    void take_over(RankClassId rank_class) {
+        const auto unit = ahead_.stop(rank_class, now_);
+        for (std::uint32_t i = 0; i < unit.ops; ++i) {
+            const OpId op{unit.first + i};
+            if (unit.begin == now_) {
+                ready_.push_back(op);
+                continue;
+            }
+            timeline_.spans[op] = {unit.begin, unit.begin, Instant::never()};
+            if (program_.ops[op].kind == OpKind::exchange) {
+                take_over_exchange(op, unit.begin);
+            } else if (unit.over[i] <= now_) {
+                ++timeline_.events;
+                complete(op, unit.over[i]);
+            } else if (contended_.concerns(program_.ops[op])) {
+                const Instant transfer_over = i > 0 ? unit.over[0] : unit.begin;
+                contended_.resume(now_, rank_class, op, work_of(op), unit.begin, unit.beside, transfer_over);
+            } else {
+                schedule(unit.over[i], EventKind::work_over, static_cast<std::uint32_t>(op));
+            }
+        }
+        post_ready();
+    }
+
+    void take_over_exchange(OpId op, Instant begin) {
+        const auto exchange = ExchangeId(program_.ops[op].subject);
+        const auto [step, since] = ahead_.record_steps(op, begin, now_);
+        const ExchangeSteps::Step& what = steps_[step];
+        if (what.kind == ExchangeSteps::Kind::end) return complete(op, since);
+        exchanges_[exchange].step = step;
+        transfer<&ContendedWork::begin_transfer>(exchange);
+        if (what.kind == ExchangeSteps::Kind::latency) {
+            schedule(after(since, what.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
+        } else {
+            watch_flow(network_.resume(now_, what.pattern, what.bytes, since), exchange, what.bytes);
+        }
+    }
 
     static constexpr bool foresees = ForesightNetwork<N>;
     using Ahead = std::conditional_t<foresees, RunAhead<N>, NothingAhead<N>>;
@@ -72,201 +308,6 @@ class Engine : EngineState {
 };
 
 template <NetworkModel N>
-Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
-    : EngineState(program, leg_time), network_(network), ahead_(program, steps_, network, timeline_) {
-    for (OpId op{}; op != program.ops.end_id(); op = next(op)) ops_[op].is_head = ahead_.is_head(op) ? 1 : 0;
-    crowded_out_.reserve(program.patterns.size());
-    const std::size_t most = most_in_flight(program);
-    heads_.reserve(most);
-    disturbed_.reserve(2 * most);
-    flow_exchange_.reserve(most);
-    finished_.reserve(most);
-    moved_on_.reserve(most);
-}
-
-template <NetworkModel N>
-Timeline Engine<N>::run() && {
-    for (OpId op{}; op != program_.ops.end_id(); op = next(op)) {
-        if (!is_first(op)) continue;
-        ready_.push_back(op);
-        post_ready();
-    }
-    for (;;) {
-        // Everything of one instant happens before the network is asked again, so that it solves once per instant.
-        while (events_.next() == now_) handle(events_.pop());
-        while (contended_.next() == now_) handle_contended();
-        while (ahead_.next() == now_) handle_ahead();
-        const Instant next = settle();
-        if (next == now_ && next_of_own() == now_) continue;
-        now_ = next;
-        if (now_ == Instant::never()) break;
-        network_.advance(now_, finished_);
-        handle_finished();
-    }
-    note_end();
-    if constexpr (foresees) asked_ += std::move(ahead_).finish();
-    if (asked_ > Bytes{}) check_delivered();
-    timeline_.solves = network_.solves();
-    return std::move(timeline_);
-}
-
-// When everything of an instant has happened: brings what is under way in line with it. Returns the next instant.
-// Whether more happens at this one has to be known before the network solves: its flows are exact only as long as
-// nobody asks how far they have come.
-template <NetworkModel N>
-Instant Engine<N>::settle() {
-    for (;;) {
-        while (!heads_.empty() || !disturbed_.empty()) {
-            begin_ahead();
-            stop_disturbed();
-        }
-        if (next_of_own() == now_) return now_;
-        contended_.settle(now_);
-        const Instant change = network_.next_change();
-        if (!lose_room()) return std::min(next_of_own(), change);
-    }
-}
-
-template <NetworkModel N>
-void Engine<N>::handle(const Event& event) {
-    ++timeline_.events;
-    switch (event.kind) {
-        case EventKind::work_over:
-            complete(OpId(event.subject), now_);
-            return post_ready();
-        case EventKind::latency_over:
-            return step_over(ExchangeId(event.subject));
-    }
-}
-
-template <NetworkModel N>
-void Engine<N>::handle_contended() {
-    ++timeline_.events;
-    complete(contended_.pop(), now_);
-    post_ready();
-}
-
-template <NetworkModel N>
-void Engine<N>::handle_ahead() {
-    if constexpr (foresees) pass_on(ahead_.pop());
-    post_ready();
-}
-
-// All finished flows are looked up before any step ends, because one that starts next may be given the id of one.
-template <NetworkModel N>
-void Engine<N>::handle_finished() {
-    timeline_.events += finished_.size();
-    for (const FlowId flow : finished_) moved_on_.push_back(flow_exchange_[flow]);
-    finished_.clear();
-    for (const ExchangeId exchange : moved_on_) step_over(exchange);
-    moved_on_.clear();
-}
-
-template <NetworkModel N>
-void Engine<N>::check_delivered() const {
-    const Bytes moved = delivered(network_, program_.patterns.size());
-    WEFT_CHECK(
-        std::abs((moved - asked_).value) <= 1e-6 * asked_.value,
-        "the network delivered " + std::to_string(moved.value) + " of " + std::to_string(asked_.value) + " bytes");
-}
-
-// A stack, not recursion: rows of joins may be as long as the program.
-template <NetworkModel N>
-void Engine<N>::post_ready() {
-    while (!ready_.empty()) {
-        const OpId op = ready_.back();
-        ready_.pop_back();
-        post(op);
-    }
-}
-
-// What runs ahead begins once everything of the instant has happened.
-template <NetworkModel N>
-void Engine<N>::post(OpId op) {
-    if (ops_[op].is_head) {
-        heads_.push_back(op);
-    } else {
-        post_alone(op);
-    }
-}
-
-template <NetworkModel N>
-void Engine<N>::post_alone(OpId id) {
-    const Op& op = program_.ops[id];
-    Span& span = timeline_.spans[id];
-    span.posted = now_;
-    if (op.kind != OpKind::exchange) span.begin = now_;
-    switch (op.kind) {
-        case OpKind::compute:
-            return compute(id, op);
-        case OpKind::exchange:
-            return arrive(ExchangeId(op.subject));
-        case OpKind::join:
-            return complete(id, now_);
-        case OpKind::routine:
-            caller_[class_of_[id]] = id;
-            return post(OpId{program_.routines[RoutineId(op.subject)].first_op});
-        case OpKind::leave:
-            return complete(caller_[class_of_[id]], now_);
-    }
-}
-
-template <NetworkModel N>
-void Engine<N>::compute(OpId op, const Op& what) {
-    if (!contended_.concerns(what)) {
-        return schedule(after(now_, work_of(op)), EventKind::work_over, static_cast<std::uint32_t>(op));
-    }
-    const RankClassId rank_class = class_of_[op];
-    contended_.start(now_, rank_class, op, work_of(op));
-    disturb(rank_class);
-}
-
-template <NetworkModel N>
-void Engine<N>::arrive(ExchangeId exchange) {
-    ExchangeState& state = exchanges_[exchange];
-    if (state.missing > 1) {
-        --state.missing;
-        return;
-    }
-    for (const Party& party : parties_of(exchange)) timeline_.spans[party.op].begin = now_;
-    transfer<&ContendedWork::begin_transfer>(exchange);
-    take_step(exchange);
-}
-
-template <NetworkModel N>
-void Engine<N>::take_step(ExchangeId exchange) {
-    const ExchangeSteps::Step& step = steps_[exchanges_[exchange].step];
-    switch (step.kind) {
-        case ExchangeSteps::Kind::latency:
-            return schedule(after(now_, step.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
-        case ExchangeSteps::Kind::flow:
-            return watch_flow(network_.start(now_, step.pattern, step.bytes), exchange, step.bytes);
-        case ExchangeSteps::Kind::end:
-            return finish(exchange);
-    }
-}
-
-template <NetworkModel N>
-void Engine<N>::watch_flow(FlowId flow, ExchangeId exchange, Bytes bytes) {
-    while (index(flow) >= flow_exchange_.size()) flow_exchange_.push_back({});
-    flow_exchange_[flow] = exchange;
-    asked_ += bytes;
-}
-
-template <NetworkModel N>
-void Engine<N>::step_over(ExchangeId exchange) {
-    ++exchanges_[exchange].step;
-    take_step(exchange);
-    post_ready();
-}
-
-template <NetworkModel N>
-void Engine<N>::finish(ExchangeId exchange) {
-    transfer<&ContendedWork::end_transfer>(exchange);
-    for (const Party& party : parties_of(exchange)) complete(party.op, now_);
-}
-
-template <NetworkModel N>
 Timeline run(const Program& program, const Topology& topology, N& network) {
     Timeline timeline = Engine<N>(program, network).run();
     sum_up_links(topology, network, timeline);
@@ -275,5 +316,3 @@ Timeline run(const Program& program, const Topology& topology, N& network) {
 }
 
 }  // namespace weft
-
-#include "sim/engine/run_disturbed.hpp"

@@ -39,16 +39,44 @@ template <NetworkModel N>
 class RunAhead {
   public:
     // All arguments must outlive this. Times the flows among `steps`.
-    RunAhead(const Program& program, ExchangeSteps& steps, N& network, Timeline& timeline);
+    RunAhead(const Program& program, ExchangeSteps& steps, N& network, Timeline& timeline)
+        : program_(program),
+          steps_(steps),
+          network_(network),
+          timeline_(timeline),
+          passes_(program.ops.size() + 1, 0),
+          holder_(program.patterns.size(), nobody),
+          runs_(program.classes.size()) {
+        steps.time_flows(network);
+        times_ = RoutineTimes(program, lone_ticks(program, steps));
+        ends_.reserve(runs_.size());
+    }
 
     // Whether what begins with this op may be worth an event.
     bool is_head(OpId op) const {
         const auto number = static_cast<std::uint32_t>(op);
         return times_.end(number) >= number + RoutineTimes::fewest_ops && times_.ops_of_unit(number) == 1;
     }
+
     // Begins with `head`, as far as there is room for the flows. Returns false if that is not worth while, or another
     // routine of the class is under way. `is_of_routine`: of the program.
-    bool begin(Instant now, RankClassId rank_class, OpId head, bool is_of_routine, Disturbance beside);
+    bool begin(Instant now, RankClassId rank_class, OpId head, bool is_of_routine, Disturbance beside) {
+        if (ends_.contains(rank_class)) return false;
+        Run& run = runs_[rank_class];
+        run = {
+            .first = static_cast<std::uint32_t>(head), .begin = now, .beside = beside, .is_of_routine = is_of_routine};
+        run.end = reserve(run, rank_class);
+        if (run.end >= run.first + RoutineTimes::fewest_ops) {
+            const std::int64_t last = times_.over(run.end - 1, beside);
+            const Instant over = after_or_end(now, last - times_.begin(run.first, beside));
+            if (std::max(over.femtoseconds, last) < end_of_clock) {
+                ends_.set(rank_class, over);
+                return true;
+            }
+        }
+        release(rank_class);
+        return false;
+    }
 
     bool is_under_way(RankClassId rank_class, Instant now) const {
         return ends_.contains(rank_class) && now < ends_.of(rank_class);
@@ -60,8 +88,16 @@ class RunAhead {
 
     // When the next one is over; Instant::never() if none is under way.
     Instant next() const { return ends_.next(); }
+
     // Takes it out and records it. Returns its last op, whose end is news to others.
-    OpId pop();
+    OpId pop() {
+        WEFT_CHECK(next() != Instant::never(), "no routine is under way");
+        const Instant over = next();
+        const RankClassId rank_class = ends_.pop();
+        release(rank_class);
+        record(rank_class, runs_[rank_class].end, over);
+        return OpId{runs_[rank_class].end - 1};
+    }
 
     // The room of a pattern is gone. Returns the class that had it.
     RankClassId lose_room(PatternId pattern) {
@@ -75,13 +111,44 @@ class RunAhead {
         std::array<Instant, 2> over;  // of its ops
         Disturbance beside{};
     };
+
     // Takes out what is not over. Records the units that are.
-    Stopped stop(RankClassId rank_class, Instant now);
+    Stopped stop(RankClassId rank_class, Instant now) {
+        WEFT_CHECK(is_under_way(rank_class, now), "no routine to stop");
+        ends_.remove(rank_class);
+        release(rank_class);
+        const Run& run = runs_[rank_class];
+        const std::int64_t start = run.begin.femtoseconds - times_.begin(run.first, run.beside);
+        const std::uint32_t first = times_.last_begun(run.first, run.end, now.femtoseconds - start, run.beside);
+        Stopped unit{.first = first,
+                     .ops = times_.ops_of_unit(first),
+                     .begin = {start + times_.begin(first, run.beside)},
+                     .over = {},
+                     .beside = run.beside};
+        for (std::uint32_t i = 0; i < unit.ops; ++i) unit.over[i] = {start + times_.over(first + i, run.beside)};
+        record(rank_class, first, unit.begin);
+        return unit;
+    }
+
     // Records the steps of an exchange that are over by `now`. Returns the one that is not, and when it began.
-    std::pair<std::uint32_t, Instant> record_steps(OpId exchange, Instant begin, Instant now);
+    std::pair<std::uint32_t, Instant> record_steps(OpId exchange, Instant begin, Instant now) {
+        return visit_steps(exchange, begin, now, [this](const ExchangeSteps::Step& step, Instant from, Instant to) {
+            count(step, 1);
+            if (step.kind == ExchangeSteps::Kind::flow) network_.record(step.pattern, step.bytes, from, to);
+        });
+    }
+
     // At the end of the run: counts what went as planned, and tells the timeline how long it took. Returns the bytes
     // that the network was asked for.
-    Bytes finish() &&;
+    Bytes finish() && {
+        std::int64_t passes = 0;
+        for (OpId op{}; op != program_.ops.end_id(); op = weft::next(op)) {
+            passes += passes_[index(op)];
+            if (passes > 0) count(op, passes);
+        }
+        if (!program_.routines.empty()) timeline_.routine_times = std::move(times_);
+        return asked_;
+    }
 
   private:
     static constexpr std::uint32_t most_patterns = 8;
@@ -97,14 +164,102 @@ class RunAhead {
         std::array<PatternId, most_patterns> pattern{};  // that had room for it
     };
 
-    std::uint32_t reserve(Run& run, RankClassId rank_class);
-    bool has_room(Run& run, RankClassId rank_class, OpId op);
-    void release(RankClassId rank_class);
-    void record(RankClassId rank_class, std::uint32_t end, Instant over);
-    void count(OpId op, std::int64_t passes);
-    void count(const ExchangeSteps::Step& step, std::int64_t passes);
+    // How many ticks each communication takes that shares nothing.
+    static Table<CommunicationId, std::int64_t> lone_ticks(const Program& program, const ExchangeSteps& steps) {
+        Table<CommunicationId, std::int64_t> all(program.communications.size());
+        for (CommunicationId id{}; id != all.end_id(); id = weft::next(id)) {
+            Instant over;
+            for (const ExchangeSteps::Step& step : steps.of(id)) over = after_or_end(over, step.ticks);
+            all[id] = over.femtoseconds;
+        }
+        return all;
+    }
+
+    // Returns the op past the last unit of one op before which there is room for all flows.
+    std::uint32_t reserve(Run& run, RankClassId rank_class) {
+        std::uint32_t end = run.first;
+        for (std::uint32_t op = run.first; op < times_.end(run.first);) {
+            if (!has_room(run, rank_class, OpId{op})) break;
+            const std::uint32_t ops = times_.ops_of_unit(op);
+            op += ops;
+            if (ops == 1) end = op;
+        }
+        return end;
+    }
+
+    bool has_room(Run& run, RankClassId rank_class, OpId op) {
+        if (program_.ops[op].kind != OpKind::exchange) return true;
+        for (const ExchangeSteps::Step& step : steps_.of(program_.communication_of(program_.ops[op]))) {
+            if (step.kind != ExchangeSteps::Kind::flow || holder_[step.pattern] == rank_class) continue;
+            if (run.patterns == most_patterns || !network_.reserve(step.pattern)) return false;
+            run.pattern[run.patterns++] = step.pattern;
+            holder_[step.pattern] = rank_class;
+        }
+        return true;
+    }
+
+    void release(RankClassId rank_class) {
+        for (std::uint8_t i = 0; i < runs_[rank_class].patterns; ++i) {
+            const PatternId pattern = runs_[rank_class].pattern[i];
+            if (holder_[pattern] != rank_class) continue;
+            network_.release(pattern);
+            holder_[pattern] = nobody;
+        }
+    }
+
+    // The units before `end`, which are over at `over`.
+    void record(RankClassId rank_class, std::uint32_t end, Instant over) {
+        const Run& run = runs_[rank_class];
+        if (end == run.first) return;
+        ++passes_[run.first];
+        --passes_[end];
+        if (run.is_of_routine) {
+            timeline_.parts[rank_class].add({.first = run.first,
+                                             .ops = end - run.first,
+                                             .beside = run.beside,
+                                             .posted = run.begin,
+                                             .begin = run.begin,
+                                             .over = over});
+        } else {
+            times_.visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
+                timeline_.spans[op] = {begin, begin, end_of_op};
+            });
+        }
+        if (!network_.is_recorded()) return;
+        times_.visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
+            if (program_.ops[op].kind != OpKind::exchange) return;
+            visit_steps(op, begin, end_of_op, [this](const ExchangeSteps::Step& step, Instant from, Instant to) {
+                if (step.kind == ExchangeSteps::Kind::flow) network_.record(step.pattern, step.bytes, from, to);
+            });
+        });
+    }
+
+    void count(OpId op, std::int64_t passes) {
+        if (program_.ops[op].kind == OpKind::compute) timeline_.events += static_cast<std::uint64_t>(passes);
+        if (program_.ops[op].kind != OpKind::exchange) return;
+        for (const ExchangeSteps::Step& step : steps_.of(program_.communication_of(program_.ops[op])))
+            count(step, passes);
+    }
+    void count(const ExchangeSteps::Step& step, std::int64_t passes) {
+        timeline_.events += static_cast<std::uint64_t>(passes);
+        if (step.kind != ExchangeSteps::Kind::flow) return;
+        network_.deliver(step.pattern, step.bytes, static_cast<double>(passes));
+        asked_ += step.bytes * static_cast<double>(passes);
+    }
+
+    // Calls visit(step, begin, end) for the steps that are over by `until`. Returns the one that is not, and when it
+    // began.
     template <class Visit>
-    std::pair<std::uint32_t, Instant> visit_steps(OpId exchange, Instant begin, Instant until, Visit visit) const;
+    std::pair<std::uint32_t, Instant> visit_steps(OpId exchange, Instant begin, Instant until, Visit visit) const {
+        std::uint32_t at = steps_.first(program_.communication_of(program_.ops[exchange]));
+        for (; steps_[at].kind != ExchangeSteps::Kind::end; ++at) {
+            const Instant end{begin.femtoseconds + steps_[at].ticks};
+            if (end > until) break;
+            visit(steps_[at], begin, end);
+            begin = end;
+        }
+        return {at, begin};
+    }
 
     const Program& program_;
     const ExchangeSteps& steps_;
@@ -117,188 +272,5 @@ class RunAhead {
     FinishQueue<RankClassId> ends_;  // of those under way
     Bytes asked_;
 };
-
-// How many ticks each communication takes that shares nothing.
-inline Table<CommunicationId, std::int64_t> lone_ticks(const Program& program, const ExchangeSteps& steps) {
-    Table<CommunicationId, std::int64_t> all(program.communications.size());
-    for (CommunicationId id{}; id != all.end_id(); id = next(id)) {
-        Instant over;
-        for (const ExchangeSteps::Step& step : steps.of(id)) over = after_or_end(over, step.ticks);
-        all[id] = over.femtoseconds;
-    }
-    return all;
-}
-
-template <NetworkModel N>
-RunAhead<N>::RunAhead(const Program& program, ExchangeSteps& steps, N& network, Timeline& timeline)
-    : program_(program),
-      steps_(steps),
-      network_(network),
-      timeline_(timeline),
-      passes_(program.ops.size() + 1, 0),
-      holder_(program.patterns.size(), nobody),
-      runs_(program.classes.size()) {
-    steps.time_flows(network);
-    times_ = RoutineTimes(program, lone_ticks(program, steps));
-    ends_.reserve(runs_.size());
-}
-
-template <NetworkModel N>
-bool RunAhead<N>::begin(Instant now, RankClassId rank_class, OpId head, bool is_of_routine, Disturbance beside) {
-    if (ends_.contains(rank_class)) return false;
-    Run& run = runs_[rank_class];
-    run = {.first = static_cast<std::uint32_t>(head), .begin = now, .beside = beside, .is_of_routine = is_of_routine};
-    run.end = reserve(run, rank_class);
-    if (run.end >= run.first + RoutineTimes::fewest_ops) {
-        const std::int64_t last = times_.over(run.end - 1, beside);
-        const Instant over = after_or_end(now, last - times_.begin(run.first, beside));
-        if (std::max(over.femtoseconds, last) < end_of_clock) {
-            ends_.set(rank_class, over);
-            return true;
-        }
-    }
-    release(rank_class);
-    return false;
-}
-
-// Returns the op past the last unit of one op before which there is room for all flows.
-template <NetworkModel N>
-std::uint32_t RunAhead<N>::reserve(Run& run, RankClassId rank_class) {
-    std::uint32_t end = run.first;
-    for (std::uint32_t op = run.first; op < times_.end(run.first);) {
-        if (!has_room(run, rank_class, OpId{op})) break;
-        const std::uint32_t ops = times_.ops_of_unit(op);
-        op += ops;
-        if (ops == 1) end = op;
-    }
-    return end;
-}
-
-template <NetworkModel N>
-bool RunAhead<N>::has_room(Run& run, RankClassId rank_class, OpId op) {
-    if (program_.ops[op].kind != OpKind::exchange) return true;
-    for (const ExchangeSteps::Step& step : steps_.of(program_.communication_of(program_.ops[op]))) {
-        if (step.kind != ExchangeSteps::Kind::flow || holder_[step.pattern] == rank_class) continue;
-        if (run.patterns == most_patterns || !network_.reserve(step.pattern)) return false;
-        run.pattern[run.patterns++] = step.pattern;
-        holder_[step.pattern] = rank_class;
-    }
-    return true;
-}
-
-template <NetworkModel N>
-void RunAhead<N>::release(RankClassId rank_class) {
-    for (std::uint8_t i = 0; i < runs_[rank_class].patterns; ++i) {
-        const PatternId pattern = runs_[rank_class].pattern[i];
-        if (holder_[pattern] != rank_class) continue;
-        network_.release(pattern);
-        holder_[pattern] = nobody;
-    }
-}
-
-template <NetworkModel N>
-OpId RunAhead<N>::pop() {
-    WEFT_CHECK(next() != Instant::never(), "no routine is under way");
-    const Instant over = next();
-    const RankClassId rank_class = ends_.pop();
-    release(rank_class);
-    record(rank_class, runs_[rank_class].end, over);
-    return OpId{runs_[rank_class].end - 1};
-}
-
-template <NetworkModel N>
-typename RunAhead<N>::Stopped RunAhead<N>::stop(RankClassId rank_class, Instant now) {
-    WEFT_CHECK(is_under_way(rank_class, now), "no routine to stop");
-    ends_.remove(rank_class);
-    release(rank_class);
-    const Run& run = runs_[rank_class];
-    const std::int64_t start = run.begin.femtoseconds - times_.begin(run.first, run.beside);
-    const std::uint32_t first = times_.last_begun(run.first, run.end, now.femtoseconds - start, run.beside);
-    Stopped unit{.first = first,
-                 .ops = times_.ops_of_unit(first),
-                 .begin = {start + times_.begin(first, run.beside)},
-                 .over = {},
-                 .beside = run.beside};
-    for (std::uint32_t i = 0; i < unit.ops; ++i) unit.over[i] = {start + times_.over(first + i, run.beside)};
-    record(rank_class, first, unit.begin);
-    return unit;
-}
-
-// The units before `end`, which are over at `over`.
-template <NetworkModel N>
-void RunAhead<N>::record(RankClassId rank_class, std::uint32_t end, Instant over) {
-    const Run& run = runs_[rank_class];
-    if (end == run.first) return;
-    ++passes_[run.first];
-    --passes_[end];
-    if (run.is_of_routine) {
-        timeline_.parts[rank_class].add({.first = run.first,
-                                         .ops = end - run.first,
-                                         .beside = run.beside,
-                                         .posted = run.begin,
-                                         .begin = run.begin,
-                                         .over = over});
-    } else {
-        times_.visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
-            timeline_.spans[op] = {begin, begin, end_of_op};
-        });
-    }
-    if (!network_.is_recorded()) return;
-    times_.visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
-        if (program_.ops[op].kind != OpKind::exchange) return;
-        visit_steps(op, begin, end_of_op, [this](const ExchangeSteps::Step& step, Instant from, Instant to) {
-            if (step.kind == ExchangeSteps::Kind::flow) network_.record(step.pattern, step.bytes, from, to);
-        });
-    });
-}
-
-// Calls visit(step, begin, end) for the steps that are over by `until`. Returns the one that is not, and when it began.
-template <NetworkModel N>
-template <class Visit>
-std::pair<std::uint32_t, Instant> RunAhead<N>::visit_steps(OpId exchange, Instant begin, Instant until,
-                                                           Visit visit) const {
-    std::uint32_t at = steps_.first(program_.communication_of(program_.ops[exchange]));
-    for (; steps_[at].kind != ExchangeSteps::Kind::end; ++at) {
-        const Instant end{begin.femtoseconds + steps_[at].ticks};
-        if (end > until) break;
-        visit(steps_[at], begin, end);
-        begin = end;
-    }
-    return {at, begin};
-}
-
-template <NetworkModel N>
-std::pair<std::uint32_t, Instant> RunAhead<N>::record_steps(OpId exchange, Instant begin, Instant now) {
-    return visit_steps(exchange, begin, now, [this](const ExchangeSteps::Step& step, Instant from, Instant to) {
-        count(step, 1);
-        if (step.kind == ExchangeSteps::Kind::flow) network_.record(step.pattern, step.bytes, from, to);
-    });
-}
-
-template <NetworkModel N>
-Bytes RunAhead<N>::finish() && {
-    std::int64_t passes = 0;
-    for (OpId op{}; op != program_.ops.end_id(); op = weft::next(op)) {
-        passes += passes_[index(op)];
-        if (passes > 0) count(op, passes);
-    }
-    if (!program_.routines.empty()) timeline_.routine_times = std::move(times_);
-    return asked_;
-}
-
-template <NetworkModel N>
-void RunAhead<N>::count(OpId op, std::int64_t passes) {
-    if (program_.ops[op].kind == OpKind::compute) timeline_.events += static_cast<std::uint64_t>(passes);
-    if (program_.ops[op].kind != OpKind::exchange) return;
-    for (const ExchangeSteps::Step& step : steps_.of(program_.communication_of(program_.ops[op]))) count(step, passes);
-}
-
-template <NetworkModel N>
-void RunAhead<N>::count(const ExchangeSteps::Step& step, std::int64_t passes) {
-    timeline_.events += static_cast<std::uint64_t>(passes);
-    if (step.kind != ExchangeSteps::Kind::flow) return;
-    network_.deliver(step.pattern, step.bytes, static_cast<double>(passes));
-    asked_ += step.bytes * static_cast<double>(passes);
-}
 
 }  // namespace weft
