@@ -12,12 +12,11 @@ bool serves(const std::vector<Collective>& ops, Collective op) {
     return ops.empty() || std::ranges::find(ops, op) != ops.end();
 }
 
-bool Decision::is_for(Collective op) const { return std::ranges::find(ops, op) != ops.end(); }
-
 bool Decision::holds(Collective op, const GroupShape& shape, Bytes message) const {
     const std::uint32_t n = shape.members;
     const bool here = where == Where::anywhere || (where == Where::in_node) == (shape.nodes == 1);
-    return is_for(op) && here && n >= least_members && n <= most_members && (!power_of_two || std::has_single_bit(n)) &&
+    const bool is_for = std::ranges::find(ops, op) != ops.end();
+    return is_for && here && n >= least_members && n <= most_members && (!power_of_two || std::has_single_bit(n)) &&
            message > over && message <= most;
 }
 
@@ -58,8 +57,6 @@ std::uint32_t ring_rounds(Collective op, std::uint32_t n) {
     return op == Collective::all_gather || op == Collective::reduce_scatter ? n - 1 : n;
 }
 
-bool TunerRow::serves(Collective op) const { return weft::serves(ops, op); }
-
 Seconds predicted_time(const TunerTable& table, const TunerRow& row, BytesPerSecond bus, Collective op,
                        const GroupShape& shape, Bytes message) {
     const std::uint32_t n = shape.members, nodes = shape.nodes;
@@ -79,8 +76,6 @@ Seconds predicted_time(const TunerTable& table, const TunerRow& row, BytesPerSec
     WEFT_CHECK(row.algorithm == "pat", "a tuner knows rings, trees, NVLS and PAT");
     return time(row.base + row.in_node * n + row.across * levels, 1.0);
 }
-
-bool ProtocolCost::serves(Collective op) const { return weft::serves(ops, op); }
 
 const ProtocolCost* Library::find(Collective op, std::string_view algorithm, std::string_view protocol) const {
     for (const ProtocolCost& cost : costs) {

@@ -29,7 +29,6 @@ struct Decision {
     Bytes over{-1.0};               // of the full message: above this
     Bytes most{std::numeric_limits<double>::infinity()};
 
-    bool is_for(Collective op) const;
     bool holds(Collective op, const GroupShape& shape, Bytes message) const;
     bool operator==(const Decision&) const = default;
 };
@@ -68,7 +67,7 @@ struct TunerRow {
     ByNodes<BytesPerSecond> most{unlimited, unlimited};
     ByNodes<BytesPerSecond> channel{unlimited, unlimited};  // of one channel; each member of a node has one
     std::vector<double> correction{};                       // by size; the last stands for all larger; empty: 1
-    bool serves(Collective op) const;
+    bool serves(Collective op) const { return weft::serves(ops, op); }
     bool operator==(const TunerRow&) const = default;
 };
 
@@ -137,7 +136,7 @@ struct ProtocolCost {
     // Messages between two members for which the protocol is made: above `over`, up to `most`.
     Bytes over{-1.0}, most{std::numeric_limits<double>::infinity()};
 
-    bool serves(Collective op) const;
+    bool serves(Collective op) const { return weft::serves(ops, op); }
     bool operator==(const ProtocolCost&) const = default;
 };
 

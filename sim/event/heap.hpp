@@ -65,11 +65,4 @@ T pop(std::vector<T>& items, Before before) {
     return first;
 }
 
-// Orders any array as a heap, in linear time.
-template <class T, class Before>
-void make(std::vector<T>& items, Before before) {
-    if (items.size() < 2) return;
-    for (std::size_t i = (items.size() - 2) / arity + 1; i-- > 0;) sift_down(items, i, items[i], before);
-}
-
 }  // namespace weft::heap

@@ -58,7 +58,36 @@ class MessageRunner {
           arrivals_(tables.seats.size() * tables.inboxes) {}
 
     // All actors start together. LogicError if one waits for ever, or if the network delivers other than it was asked.
-    MessageRun run();
+    MessageRun run() {
+        for (ActorId id{}; id != actors_.end_id(); id = next(id)) {
+            prepare(id);
+            begin(id);
+            go_on(id);
+        }
+        std::vector<FlowId> finished;
+        std::vector<Delayed>
+            arrived;  // looked up before any message departs, which may be given the id of a finished flow
+        for (;;) {
+            while (delayed_.next() == now_) fall_due(delayed_.pop());
+            const Instant then = std::min(delayed_.next(), network_.next_change());
+            if (then == Instant::never()) break;
+            now_ = then;
+            network_.advance(now_, finished);
+            for (const FlowId flow : finished) {
+                arrived.push_back(under_way_[flow]);
+                watch_.arrive(arrived.back().from, now_);
+            }
+            for (const Delayed& message : arrived) arrive(message);
+            finished.clear();
+            arrived.clear();
+        }
+        for (const Actor& actor : actors_)
+            WEFT_CHECK(actor.action.kind == MessageActionKind::over, "an actor waits for ever");
+        const double missing = std::abs((network_.delivered() - asked_).value);
+        WEFT_CHECK(missing <= 1e-6 * asked_.value, "the network delivered other than it was asked for");
+        return {since_start(now_), messages_, network_.solves()};
+    }
+
     const Watch& watch() const { return watch_; }
 
   private:
@@ -91,15 +120,143 @@ class MessageRunner {
         return topology_.route(tables_.seats[from].rank, tables_.seats[to].rank, tables_.seats[from].salt);
     }
 
-    Route choose_route(const Delayed& message) const;
-    void prepare(ActorId id);
-    void begin(ActorId id);
-    bool is_over(const Actor& actor, ActorId id);
-    void go_on(ActorId id);
-    void fall_due(const Delayed& delayed);
-    void depart(const Delayed& message);
-    void start(const Delayed& message, std::span<const LinkId> links);
-    void arrive(const Delayed& message);
+    // Where the fabric routes adaptively, a message looks at the minimal route and two detours, and takes the one on
+    // which it can expect most (as UGAL does packet by packet: Singh, PhD thesis, Stanford 2005); under Valiant routing
+    // it takes any detour.
+    Route choose_route(const Delayed& message) const {
+        const ActorSeat from = tables_.seats[message.from], to = tables_.seats[message.to];
+        const MessageLoad& load = tables_.shapes[message.shape].load;
+        Route best = minimal_route(message.from, message.to);
+        const std::uint32_t detours = topology_.router->detours(from.rank, to.rank);
+        if (detours == 0) return best;
+        Fingerprint random;
+        random.add(std::uint64_t{index(message.from)}).add(std::uint64_t{index(message.to)});
+        random.add(std::uint64_t{message.turn});
+        const auto any_detour = [&] {
+            const auto i = static_cast<std::uint32_t>(random.add(std::uint64_t{0}).value() % detours);
+            return topology_.router->detour(from.rank, to.rank, from.salt, i);
+        };
+        if (topology_.routing == Routing::valiant) return any_detour();
+        for (int looks = 0; looks < 2; ++looks) {
+            const Route other = any_detour();
+            if (network_.fair_share(other, load) > network_.fair_share(best, load)) best = other;
+        }
+        return best;
+    }
+
+    // The next action of an actor, with what all its repetitions share.
+    void prepare(ActorId id) {
+        Actor& actor = actors_[id];
+        actor.action = script_.next(id, actor.place);
+        actor.left = actor.action.repeat;
+        switch (actor.action.kind) {
+            case MessageActionKind::work:
+                actor.latency = ticks(tables_.durations[actor.action.subject]);
+                break;
+            case MessageActionKind::post:
+            case MessageActionKind::send:
+            case MessageActionKind::exchange: {
+                const Route route = minimal_route(id, actor.action.to);
+                actor.latency = ticks(tables_.shapes[actor.action.subject].step + topology_.latency(route));
+                actor.hops = route.hops;
+                std::ranges::copy(route.links(), routes_.make_room(id, route.hops).begin());
+                break;
+            }
+            default:
+                break;
+        }
+    }
+
+    void begin(ActorId id) {
+        Actor& actor = actors_[id];
+        const MessageAction& action = actor.action;
+        const std::uint32_t turn = actor.place.turn + action.repeat - actor.left;
+        const Delayed delayed{id, action.to, action.subject, turn, action.inbox, action.kind};
+        switch (action.kind) {
+            case MessageActionKind::work:
+            case MessageActionKind::send:
+                ++actor.waiting;
+                delayed_.push(now_, actor.latency, delayed);
+                break;
+            case MessageActionKind::post:
+                ++actor.posted;
+                delayed_.push(now_, actor.latency, delayed);
+                break;
+            case MessageActionKind::exchange:
+                ++actor.waiting;
+                delayed_.push(now_, actor.latency, delayed);
+                --arrivals(id, action.inbox);
+                break;
+            case MessageActionKind::receive:
+                --arrivals(id, action.inbox);
+                break;
+            case MessageActionKind::settle:
+            case MessageActionKind::over:
+                break;
+        }
+    }
+
+    bool is_over(const Actor& actor, ActorId id) {
+        if (actor.waiting > 0) return false;
+        switch (actor.action.kind) {
+            case MessageActionKind::exchange:
+            case MessageActionKind::receive:
+                return arrivals(id, actor.action.inbox) >= 0;
+            case MessageActionKind::settle:
+                return actor.posted == 0;
+            default:
+                return actor.action.kind != MessageActionKind::over;
+        }
+    }
+
+    void go_on(ActorId id) {
+        Actor& actor = actors_[id];
+        while (is_over(actor, id)) {
+            if (--actor.left == 0) prepare(id);
+            begin(id);
+        }
+    }
+
+    void fall_due(const Delayed& delayed) {
+        if (delayed.kind != MessageActionKind::work) return depart(delayed);
+        --actors_[delayed.from].waiting;
+        go_on(delayed.from);
+    }
+
+    // An actor keeps the route of the message that it waits for; of one that it posted it may have moved on. Routes are
+    // large: no branch clears one that it does not fill.
+    void depart(const Delayed& message) {
+        if (takes_detours(message.from, message.to)) {
+            const Route route = choose_route(message);
+            start(message, route.links());
+        } else if (message.kind == MessageActionKind::post) {
+            const Route route = minimal_route(message.from, message.to);
+            start(message, route.links());
+        } else {
+            start(message, routes_.first(message.from, actors_[message.from].hops));
+        }
+    }
+
+    void start(const Delayed& message, std::span<const LinkId> links) {
+        ++messages_;
+        const MessageShape& shape = tables_.shapes[message.shape];
+        if (links.empty() || shape.bytes == Bytes{}) return arrive(message);
+        watch_.depart(message.from, now_, links);
+        const FlowId flow = network_.start_on(now_, links, shape.load, shape.bytes, shape.cap);
+        while (index(flow) >= under_way_.size()) under_way_.push_back({});
+        under_way_[flow] = message;
+        asked_ += shape.bytes;
+    }
+
+    void arrive(const Delayed& message) {
+        Actor& from = actors_[message.from];
+        --(message.kind == MessageActionKind::post ? from.posted : from.waiting);
+        if (message.inbox != no_inbox) {
+            ++arrivals(message.to, message.inbox);
+            go_on(message.to);
+        }
+        go_on(message.from);
+    }
 
     const Script& script_;
     const MessageTables& tables_;
@@ -115,182 +272,5 @@ class MessageRunner {
     Bytes asked_;
     std::uint64_t messages_ = 0;
 };
-
-// The next action of an actor, with what all its repetitions share.
-template <MessageScript Script, MessageWatch Watch>
-void MessageRunner<Script, Watch>::prepare(ActorId id) {
-    Actor& actor = actors_[id];
-    actor.action = script_.next(id, actor.place);
-    actor.left = actor.action.repeat;
-    switch (actor.action.kind) {
-        case MessageActionKind::work:
-            actor.latency = ticks(tables_.durations[actor.action.subject]);
-            break;
-        case MessageActionKind::post:
-        case MessageActionKind::send:
-        case MessageActionKind::exchange: {
-            const Route route = minimal_route(id, actor.action.to);
-            actor.latency = ticks(tables_.shapes[actor.action.subject].step + topology_.latency(route));
-            actor.hops = route.hops;
-            std::ranges::copy(route.links(), routes_.make_room(id, route.hops).begin());
-            break;
-        }
-        default:
-            break;
-    }
-}
-
-template <MessageScript Script, MessageWatch Watch>
-void MessageRunner<Script, Watch>::begin(ActorId id) {
-    Actor& actor = actors_[id];
-    const MessageAction& action = actor.action;
-    const std::uint32_t turn = actor.place.turn + action.repeat - actor.left;
-    const Delayed delayed{id, action.to, action.subject, turn, action.inbox, action.kind};
-    switch (action.kind) {
-        case MessageActionKind::work:
-        case MessageActionKind::send:
-            ++actor.waiting;
-            delayed_.push(now_, actor.latency, delayed);
-            break;
-        case MessageActionKind::post:
-            ++actor.posted;
-            delayed_.push(now_, actor.latency, delayed);
-            break;
-        case MessageActionKind::exchange:
-            ++actor.waiting;
-            delayed_.push(now_, actor.latency, delayed);
-            --arrivals(id, action.inbox);
-            break;
-        case MessageActionKind::receive:
-            --arrivals(id, action.inbox);
-            break;
-        case MessageActionKind::settle:
-        case MessageActionKind::over:
-            break;
-    }
-}
-
-template <MessageScript Script, MessageWatch Watch>
-bool MessageRunner<Script, Watch>::is_over(const Actor& actor, ActorId id) {
-    if (actor.waiting > 0) return false;
-    switch (actor.action.kind) {
-        case MessageActionKind::exchange:
-        case MessageActionKind::receive:
-            return arrivals(id, actor.action.inbox) >= 0;
-        case MessageActionKind::settle:
-            return actor.posted == 0;
-        default:
-            return actor.action.kind != MessageActionKind::over;
-    }
-}
-
-template <MessageScript Script, MessageWatch Watch>
-void MessageRunner<Script, Watch>::go_on(ActorId id) {
-    Actor& actor = actors_[id];
-    while (is_over(actor, id)) {
-        if (--actor.left == 0) prepare(id);
-        begin(id);
-    }
-}
-
-// Where the fabric routes adaptively, a message looks at the minimal route and two detours, and takes the one on which
-// it can expect most (as UGAL does packet by packet: Singh, PhD thesis, Stanford 2005); under Valiant routing it takes
-// any detour.
-template <MessageScript Script, MessageWatch Watch>
-Route MessageRunner<Script, Watch>::choose_route(const Delayed& message) const {
-    const ActorSeat from = tables_.seats[message.from], to = tables_.seats[message.to];
-    const MessageLoad& load = tables_.shapes[message.shape].load;
-    Route best = minimal_route(message.from, message.to);
-    const std::uint32_t detours = topology_.router->detours(from.rank, to.rank);
-    if (detours == 0) return best;
-    Fingerprint random;
-    random.add(std::uint64_t{index(message.from)}).add(std::uint64_t{index(message.to)});
-    random.add(std::uint64_t{message.turn});
-    const auto any_detour = [&] {
-        const auto i = static_cast<std::uint32_t>(random.add(std::uint64_t{0}).value() % detours);
-        return topology_.router->detour(from.rank, to.rank, from.salt, i);
-    };
-    if (topology_.routing == Routing::valiant) return any_detour();
-    for (int looks = 0; looks < 2; ++looks) {
-        const Route other = any_detour();
-        if (network_.fair_share(other, load) > network_.fair_share(best, load)) best = other;
-    }
-    return best;
-}
-
-template <MessageScript Script, MessageWatch Watch>
-void MessageRunner<Script, Watch>::fall_due(const Delayed& delayed) {
-    if (delayed.kind != MessageActionKind::work) return depart(delayed);
-    --actors_[delayed.from].waiting;
-    go_on(delayed.from);
-}
-
-// An actor keeps the route of the message that it waits for; of one that it posted it may have moved on. Routes are
-// large: no branch clears one that it does not fill.
-template <MessageScript Script, MessageWatch Watch>
-void MessageRunner<Script, Watch>::depart(const Delayed& message) {
-    if (takes_detours(message.from, message.to)) {
-        const Route route = choose_route(message);
-        start(message, route.links());
-    } else if (message.kind == MessageActionKind::post) {
-        const Route route = minimal_route(message.from, message.to);
-        start(message, route.links());
-    } else {
-        start(message, routes_.first(message.from, actors_[message.from].hops));
-    }
-}
-
-template <MessageScript Script, MessageWatch Watch>
-void MessageRunner<Script, Watch>::start(const Delayed& message, std::span<const LinkId> links) {
-    ++messages_;
-    const MessageShape& shape = tables_.shapes[message.shape];
-    if (links.empty() || shape.bytes == Bytes{}) return arrive(message);
-    watch_.depart(message.from, now_, links);
-    const FlowId flow = network_.start_on(now_, links, shape.load, shape.bytes, shape.cap);
-    while (index(flow) >= under_way_.size()) under_way_.push_back({});
-    under_way_[flow] = message;
-    asked_ += shape.bytes;
-}
-
-template <MessageScript Script, MessageWatch Watch>
-void MessageRunner<Script, Watch>::arrive(const Delayed& message) {
-    Actor& from = actors_[message.from];
-    --(message.kind == MessageActionKind::post ? from.posted : from.waiting);
-    if (message.inbox != no_inbox) {
-        ++arrivals(message.to, message.inbox);
-        go_on(message.to);
-    }
-    go_on(message.from);
-}
-
-template <MessageScript Script, MessageWatch Watch>
-MessageRun MessageRunner<Script, Watch>::run() {
-    for (ActorId id{}; id != actors_.end_id(); id = next(id)) {
-        prepare(id);
-        begin(id);
-        go_on(id);
-    }
-    std::vector<FlowId> finished;
-    std::vector<Delayed> arrived;  // looked up before any message departs, which may be given the id of a finished flow
-    for (;;) {
-        while (delayed_.next() == now_) fall_due(delayed_.pop());
-        const Instant then = std::min(delayed_.next(), network_.next_change());
-        if (then == Instant::never()) break;
-        now_ = then;
-        network_.advance(now_, finished);
-        for (const FlowId flow : finished) {
-            arrived.push_back(under_way_[flow]);
-            watch_.arrive(arrived.back().from, now_);
-        }
-        for (const Delayed& message : arrived) arrive(message);
-        finished.clear();
-        arrived.clear();
-    }
-    for (const Actor& actor : actors_)
-        WEFT_CHECK(actor.action.kind == MessageActionKind::over, "an actor waits for ever");
-    const double missing = std::abs((network_.delivered() - asked_).value);
-    WEFT_CHECK(missing <= 1e-6 * asked_.value, "the network delivered other than it was asked for");
-    return {since_start(now_), messages_, network_.solves()};
-}
 
 }  // namespace weft

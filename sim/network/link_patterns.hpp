@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
+#include "sim/base/check.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "sim/network/network_model.hpp"
@@ -24,7 +26,32 @@ struct Crossing {
 class LinkPatterns {
   public:
     // LogicError if a pattern names a link that the topology does not have.
-    LinkPatterns(const Topology& topology, const Table<PatternId, Pattern>& patterns);
+    LinkPatterns(const Topology& topology, const Table<PatternId, Pattern>& patterns) {
+        struct Entry {
+            LinkId link{};
+            std::uint32_t stands_for = 1;
+            Crossing crossing{};
+        };
+        std::vector<Entry> entries;
+        for (PatternId id{}; id != patterns.end_id(); id = next(id)) {
+            for (const LinkLoad& each : patterns[id].loads) {
+                WEFT_CHECK(index(each.link) < topology.links(), "a pattern names an unknown link");
+                entries.push_back({each.link, each.stands_for, {id, each.load}});
+            }
+        }
+        WEFT_CHECK(entries.size() < std::numeric_limits<std::uint32_t>::max(), "too many links in patterns");
+        std::ranges::stable_sort(entries, {}, &Entry::link);
+        crossings_.reserve(entries.size());
+        for (const Entry& entry : entries) {
+            if (links_.empty() || links_.back() != entry.link) {
+                links_.push_back(entry.link);
+                stands_for_.push_back(entry.stands_for);
+                start_.push_back(static_cast<std::uint32_t>(crossings_.size()));
+            }
+            crossings_.push_back(entry.crossing);
+        }
+        start_.push_back(static_cast<std::uint32_t>(crossings_.size()));
+    }
 
     // That a pattern crosses, ascending.
     std::span<const LinkId> links() const { return links_; }
@@ -34,12 +61,6 @@ class LinkPatterns {
     }
     // Links that links()[place] stands for (LinkLoad::stands_for).
     std::uint32_t stands_for(std::size_t place) const { return stands_for_[place]; }
-    // Empty for a link that nothing crosses.
-    std::span<const Crossing> on(LinkId link) const {
-        const auto found = std::ranges::lower_bound(links_, link);
-        if (found == links_.end() || *found != link) return {};
-        return on(static_cast<std::size_t>(found - links_.begin()));
-    }
 
   private:
     std::vector<LinkId> links_;
@@ -48,7 +69,6 @@ class LinkPatterns {
     std::vector<Crossing> crossings_;
 };
 
-// What finished flows have carried over a link: bytes moved times load, over every pattern that crosses it.
 // By finished flows on any of so many patterns.
 template <NetworkModel N>
 Bytes delivered(const N& network, std::size_t patterns) {
@@ -57,17 +77,12 @@ Bytes delivered(const N& network, std::size_t patterns) {
     return sum;
 }
 
+// What finished flows have carried over a link: bytes moved times load, over every pattern that crosses it.
 template <NetworkModel N>
 Bytes carried(const N& network, std::span<const Crossing> crossings) {
     Bytes sum;
     for (const Crossing& crossing : crossings) sum += network.moved(crossing.pattern) * crossing.load;
     return sum;
-}
-
-// Nothing over a link that no pattern crosses.
-template <NetworkModel N>
-Bytes carried(const N& network, LinkId link) {
-    return carried(network, network.crossed().on(link));
 }
 
 }  // namespace weft

@@ -14,7 +14,23 @@ namespace weft {
 class ComputeTimes {
   public:
     // `program` must outlive this.
-    explicit ComputeTimes(const Program& program);
+    explicit ComputeTimes(const Program& program) : program_(program) {
+        if (program.jitter.spread == 0.0) return;
+        numbers_ = Table<OpId, std::uint32_t>(program.ops.size());
+        std::uint32_t number = 0;
+        for (const RankClass& rank_class : program.classes) {
+            for (std::uint32_t op = rank_class.begin_op(); op < rank_class.end_op(); ++op) {
+                if (op == rank_class.begin_op() || op == rank_class.first_op) number = 0;
+                numbers_[OpId{op}] = number;
+                const Op& what = program.ops[OpId{op}];
+                if (is_jittered(what)) ++number;
+                if (what.kind == OpKind::leave) number = 0;
+                if (what.kind != OpKind::routine) continue;
+                const Routine& routine = program.routines[RoutineId(what.subject)];
+                number += numbers_[OpId{routine.first_op + routine.ops}];
+            }
+        }
+    }
 
     // Whether a computation of a routine takes the same time whenever it runs.
     bool are_constant() const { return numbers_.empty(); }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/hash.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "sim/collective/algorithm.hpp"
@@ -26,7 +27,11 @@ struct Jitter {
     std::uint32_t seed = 0;
 
     // By how much the n-th computation of a rank is longer: f(seed, rank, n).
-    double factor(RankId rank, std::uint64_t computation) const;
+    double factor(RankId rank, std::uint64_t computation) const {
+        const std::uint64_t random = hash_of({seed, index(rank), computation});
+        const double share = static_cast<double>(random >> 11) * 0x1p-53;  // the 53 bits of a double: 0 to below 1
+        return 1.0 + 2.0 * spread * share;
+    }
     bool operator==(const Jitter&) const = default;
 };
 

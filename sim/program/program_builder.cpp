@@ -14,14 +14,6 @@ namespace {
 // How far collect_predecessors looks for what is implied. Calls of one kind are mostly closer to one another.
 constexpr int most_steps = 32;
 
-// A table may not outgrow the type of its ids.
-template <class Id, class Rows>
-Id next_id(const Rows& rows, const char* what) {
-    using Number = std::underlying_type_t<Id>;
-    WEFT_CHECK(rows.size() < std::numeric_limits<Number>::max(), std::string("too many ") + what);
-    return Id(static_cast<Number>(rows.size()));
-}
-
 bool is_finite_amount(double value) { return std::isfinite(value) && value >= 0.0; }
 
 std::uint64_t fingerprint(const Pattern& pattern) {
@@ -60,7 +52,8 @@ void ProgramBuilder::reserve(std::size_t ops) {
 
 LabelId ProgramBuilder::label(std::string_view text) {
     if (const auto known = label_ids_.find(text); known != label_ids_.end()) return known->second;
-    const auto id = next_id<LabelId>(program_.labels, "labels");
+    WEFT_CHECK(program_.labels.size() < std::numeric_limits<std::uint16_t>::max(), "too many labels");
+    const auto id = LabelId(static_cast<std::uint16_t>(program_.labels.size()));
     program_.labels.emplace_back(text);
     label_ids_.emplace(text, id);
     return id;
@@ -82,8 +75,7 @@ PatternId ProgramBuilder::pattern(Pattern pattern) {
     const auto [first, last] = pattern_ids_.equal_range(print);
     const auto known = std::find_if(first, last, [&](const auto& e) { return program_.patterns[e.second] == pattern; });
     if (known != last) return known->second;
-    const auto id = next_id<PatternId>(program_.patterns, "patterns");
-    program_.patterns.push_back(std::move(pattern));
+    const PatternId id = program_.patterns.push_back(std::move(pattern));
     pattern_ids_.emplace(print, id);
     return id;
 }
@@ -106,14 +98,12 @@ CommunicationId ProgramBuilder::communication(Communication what, std::span<cons
     what.first_leg = static_cast<std::uint32_t>(program_.legs.size());
     what.legs = static_cast<std::uint32_t>(legs.size());
     program_.legs.insert(program_.legs.end(), legs.begin(), legs.end());
-    next_id<CommunicationId>(program_.communications, "communications");
     return program_.communications.push_back(std::move(what));
 }
 
 ExchangeId ProgramBuilder::exchange(CommunicationId communication, std::uint32_t parties) {
     WEFT_CHECK(index(communication) < program_.communications.size(), "unknown communication");
     WEFT_CHECK(parties > 0, "an exchange needs at least one party");
-    next_id<ExchangeId>(program_.exchanges, "exchanges");
     seen_.push_back(0);
     return program_.exchanges.push_back({communication, parties});
 }
@@ -121,7 +111,6 @@ ExchangeId ProgramBuilder::exchange(CommunicationId communication, std::uint32_t
 RankClassId ProgramBuilder::begin_class(std::string name, RankId representative, std::uint32_t weight) {
     WEFT_CHECK(weight > 0, "a rank class stands for at least one rank");
     lane_tail_.assign(program_.lanes.size(), no_op);
-    next_id<RankClassId>(program_.classes, "rank classes");
     const auto first_op = static_cast<std::uint32_t>(program_.ops.size());
     return program_.classes.push_back({std::move(name), representative, weight, first_op, 0});
 }
@@ -149,8 +138,7 @@ RoutineId ProgramBuilder::routine(std::span<const RoutineUnit> units) {
         if (unit.beside) add(*unit.beside, 1);
         before = unit.beside ? 2 : 1;
     }
-    const auto id = next_id<RoutineId>(program_.routines, "routines");
-    program_.routines.push_back({first, owner.first_op - first});
+    const RoutineId id = program_.routines.push_back({first, owner.first_op - first});
     add({OpKind::leave, units.back().op.lane, units.back().op.label}, 0);
     routine_lanes_.push_back(std::move(lanes));
     return id;
@@ -178,9 +166,8 @@ OpId ProgramBuilder::add(const Op& op, std::span<const OpId> after) {
 }
 
 OpId ProgramBuilder::append(const Op& op, std::uint32_t predecessors) {
-    const auto id = next_id<OpId>(program_.ops, "ops");
+    const OpId id = program_.ops.push_back(op);
     program_.predecessors.push_back(predecessors);
-    program_.ops.push_back(op);
     if (op.kind == OpKind::exchange) ++seen_[ExchangeId(op.subject)];
     return id;
 }

@@ -11,6 +11,7 @@
 #include "sim/engine/run.hpp"
 #include "sim/network/flow_network.hpp"
 #include "tests/sim/engine/arbitrary_program.hpp"
+#include "tests/sim/network/carried.hpp"
 
 namespace weft {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/network/link_patterns.hpp"
+#include "tests/sim/network/carried.hpp"
 #include "tests/sim/network/toy.hpp"
 
 namespace weft {
