@@ -129,6 +129,7 @@ BlockRouter::ExchangeRanks BlockRouter::ranks_of_exchange(std::span<const RankId
 // By rails, where the receiver chooses the NIC that a message leaves by; else by all ports at once.
 bool BlockRouter::add_between_nodes(const ExchangeRanks& ranks, std::uint64_t salt, Routes routes,
                                     ExchangeSink& sink) const {
+    if (seating_.hash_seed) return false;  // ports of a leaf have routes of their own
     const bool by_rail = pxn_ == Pxn::on;
     for (std::uint32_t rail = 0; rail < (by_rail ? numbering_.nics : 1); ++rail) {
         std::vector<PortUse> uses;
@@ -137,7 +138,7 @@ bool BlockRouter::add_between_nodes(const ExchangeRanks& ranks, std::uint64_t sa
             for (std::uint32_t nic = by_rail ? rail : 0; nic < (by_rail ? rail + 1 : numbering_.nics); ++nic) {
                 const auto size = static_cast<std::uint32_t>(here.locals.size());
                 const std::uint32_t receivers = here.receivers[nic], senders = by_rail ? size : receivers;
-                if (senders > 0) uses.push_back({{here.node, nic}, senders, receivers});
+                if (senders > 0) uses.push_back({seat({here.node, nic}), senders, receivers});
             }
             for (const std::uint32_t local : here.locals) {
                 const std::uint32_t own = routes_.nic_of(local), nic = by_rail ? rail : own;

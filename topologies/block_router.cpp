@@ -55,7 +55,7 @@ LinkEnds BlockWiring::port_ends(std::uint32_t port_link) const {
     const std::uint32_t cable = port_link / 2;
     const Port port{cable / numbering_.nics, cable % numbering_.nics};
     const NodeId below = numbering_.vertex(port.node, numbering_.accelerators + port.nic);
-    const NodeId leaf = numbering_.network_switch(network_->leaf(port));
+    const NodeId leaf = numbering_.network_switch(network_->leaf(seating_.of(port)));
     return port_link % 2 == 0 ? LinkEnds{below, leaf} : LinkEnds{leaf, below};
 }
 
@@ -79,12 +79,9 @@ std::uint32_t shifted(std::uint32_t number, std::int64_t by) { return static_cas
 void add_nodes(Topology& topology, const Numbering& numbering, const NodePlan& plan) {
     std::vector<NodeKind> kinds;
     for (std::uint32_t i = 0; i < plan.vertices(); ++i) kinds.push_back(plan.kind(i));
-    std::vector<NodeId> endpoints;
-    for (std::uint32_t i = 0; i < plan.accelerators; ++i) endpoints.push_back(numbering.vertex(0, i));
     std::vector<LinkClassId> classes;
     for (const BlockLink& link : plan.links) classes.push_back(link.link_class);
     topology.add_vertices(kinds, numbering.nodes);
-    topology.add_endpoints(endpoints, numbering.nodes, numbering.node_vertices);
     topology.add_links(classes, numbering.nodes);
 }
 
@@ -102,7 +99,8 @@ void BlockRouter::add_inside(Route& route, std::uint32_t node, std::uint32_t fro
 
 Route BlockRouter::route(RankId from, RankId to, std::uint64_t salt) const {
     const Port out = port(from, to), in = port(to);
-    if (out.node != in.node) return through(from, out, to, in, network_->route(out, in, salt));
+    if (out.node != in.node)
+        return through(from, out, to, in, network_->route(seat(out), seat(in), salt_between(out, in, salt)));
     Route route;
     add_inside(route, in.node, local(from), local(to));
     return route;
@@ -110,7 +108,7 @@ Route BlockRouter::route(RankId from, RankId to, std::uint64_t salt) const {
 
 Route BlockRouter::detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const {
     const Port out = port(from, to), in = port(to);
-    return through(from, out, to, in, network_->detour(out, in, salt, i));
+    return through(from, out, to, in, network_->detour(seat(out), seat(in), salt_between(out, in, salt), i));
 }
 
 // All leave and enter the nodes by the same links.
@@ -119,7 +117,7 @@ void BlockRouter::add_detours(RankId from, RankId to, std::uint64_t salt, std::v
     if (count == 0) return;
     const Port out = port(from, to), in = port(to);
     const std::size_t first = links.size();
-    network_->add_detours(out, in, salt, links);
+    network_->add_detours(seat(out), seat(in), salt_between(out, in, salt), links);
     for (LinkTimes& each : std::span(links).subspan(first)) each.link = numbering_.network_link(each.link);
     const Route ends = through(from, out, to, in, {});
     for (const LinkId link : ends.links()) links.push_back({link, count});
@@ -167,10 +165,15 @@ bool BlockRouter::add_network(LinkMove& move, std::span<const RankId> ranks, con
     return true;
 }
 
+// Hashes do not move with ports: of a network that hashes nothing is known.
 bool BlockRouter::add_shifts(LinkMove& move, std::span<const Port> ports, std::int64_t nodes, std::int64_t nics) const {
-    Few<Port> after;
-    for (const Port port : ports) after.push_back({shifted(port.node, nodes), shifted(port.nic, nics)});
-    const std::optional<std::vector<LinkShift>> shifts = network_->shifts(ports, view(after));
+    Few<Port> here, after;
+    for (const Port port : ports) {
+        here.push_back(seat(port));
+        after.push_back(seat({shifted(port.node, nodes), shifted(port.nic, nics)}));
+    }
+    const auto shifts = seating_.hash_seed ? network_->Network::shifts(view(here), view(after))
+                                           : network_->shifts(view(here), view(after));
     if (!shifts) return false;
     for (const LinkShift& shift : *shifts) {
         move.add_stretch(numbering_.network_link(shift.first), shift.by, shift.each);
@@ -181,9 +184,10 @@ bool BlockRouter::add_shifts(LinkMove& move, std::span<const Port> ports, std::i
 std::uint64_t BlockRouter::residue(std::span<const RankId> ranks) const {
     const Port first = port(ranks.front());
     const bool leaves = std::ranges::any_of(ranks, [&](RankId rank) {
-        return node(rank) != first.node && network_->leaf({node(rank), first.nic}) != network_->leaf(first);
+        return node(rank) != first.node && network_->leaf(seat({node(rank), first.nic})) != network_->leaf(seat(first));
     });
-    return leaves ? network_->residue(first) : 0;
+    if (!leaves) return 0;
+    return seating_.hash_seed ? network_->Network::residue(seat(first)) : network_->residue(seat(first));
 }
 
 // Of ranks that all move by as much, and to where there are ranks.
@@ -218,7 +222,8 @@ Route BlockRouter::through(RankId from, Port out, RankId to, Port in, const Rout
 }
 
 Topology build_topology(std::string name, std::uint32_t nodes, const NodePlan& plan,
-                        const Table<LinkClassId, LinkClass>& classes, std::unique_ptr<const Network> network) {
+                        const Table<LinkClassId, LinkClass>& classes, std::unique_ptr<const Network> network,
+                        Seating seating) {
     const Numbering numbering{.nodes = nodes,
                               .accelerators = plan.accelerators,
                               .nics = static_cast<std::uint32_t>(plan.nics.size()),
@@ -228,12 +233,13 @@ Topology build_topology(std::string name, std::uint32_t nodes, const NodePlan& p
     topology.name = std::move(name);
     topology.ranks = nodes * plan.accelerators;
     topology.ranks_per_node = plan.accelerators;
+    topology.node_vertices = numbering.node_vertices;
     topology.node_links = numbering.node_links;
     topology.classes = classes;
     add_nodes(topology, numbering, plan);
     add_network(topology, numbering, *network);
-    topology.router = std::make_unique<BlockRouter>(numbering, plan, classes, *network);
-    topology.wiring = std::make_unique<BlockWiring>(numbering, plan.links, std::move(network));
+    topology.router = std::make_unique<BlockRouter>(numbering, plan, classes, *network, seating);
+    topology.wiring = std::make_unique<BlockWiring>(numbering, plan.links, std::move(network), std::move(seating));
     return topology;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/hash.hpp"
 #include "sim/base/table.hpp"
 #include "sim/topology/topology.hpp"
 #include "topologies/blocks/block.hpp"
@@ -36,11 +37,36 @@ struct Numbering {
     std::uint32_t first_of_network() const { return first_port() + 2 * nodes * nics; }
 };
 
+// How the nodes of a job find the network. Node i of the job is node `nodes[i]` of the machine, or node i where these
+// are empty. Switches and links keep the numbers that they have in the smallest network that holds all of these.
+//
+// With a seed, switches take one of equal routes by a hash of what a packet's header says of its flow, as those of an
+// Ethernet do (ECMP: Hopps, "Analysis of an Equal-Cost Multi-Path Algorithm", RFC 2992): flows collide by chance. The
+// hash is of both ports, the salt, which stands for the connection (a channel of a library), and the seed, which stands
+// for what nobody can know of a machine's switches.
+struct Seating {
+    std::vector<std::uint32_t> nodes{};
+    std::optional<std::uint64_t> hash_seed{};
+
+    Port of(Port port) const { return nodes.empty() ? port : Port{nodes[port.node], port.nic}; }
+    // Between two ports of the machine. The same both directions, since a route has to be as long as the one back; of
+    // 44 bits, so that networks may add to it.
+    std::uint64_t salt(Port a, Port b, std::uint64_t salt) const {
+        if (!hash_seed) return salt;
+        if (std::pair(b.node, b.nic) < std::pair(a.node, a.nic)) std::swap(a, b);
+        return hash_of({*hash_seed, a.node, a.nic, b.node, b.nic, salt}) >> 20U;
+    }
+};
+
 // The wires of a machine built of blocks: those of its nodes, of its ports and of its network.
 class BlockWiring final : public Wiring {
   public:
-    BlockWiring(Numbering numbering, std::vector<BlockLink> node_links, std::unique_ptr<const Network> network)
-        : numbering_(numbering), node_links_(std::move(node_links)), network_(std::move(network)) {}
+    BlockWiring(Numbering numbering, std::vector<BlockLink> node_links, std::unique_ptr<const Network> network,
+                Seating seating)
+        : numbering_(numbering),
+          node_links_(std::move(node_links)),
+          network_(std::move(network)),
+          seating_(std::move(seating)) {}
 
     LinkEnds ends(LinkId link) const override;
     LinkId reverse(LinkId link) const override;
@@ -60,14 +86,20 @@ class BlockWiring final : public Wiring {
     Numbering numbering_;
     std::vector<BlockLink> node_links_;
     std::unique_ptr<const Network> network_;
+    Seating seating_;
 };
 
 class BlockRouter final : public Router {
   public:
     // `network` outlives the router.
     BlockRouter(Numbering numbering, const NodePlan& plan, const Table<LinkClassId, LinkClass>& classes,
-                const Network& network)
-        : numbering_(numbering), routes_(plan, classes), pxn_(plan.pxn), network_(&network), classes_(classes) {
+                const Network& network, Seating seating)
+        : numbering_(numbering),
+          routes_(plan, classes),
+          pxn_(plan.pxn),
+          network_(&network),
+          seating_(std::move(seating)),
+          classes_(classes) {
         for (const BlockLink& link : plan.links) node_classes_.push_back(link.link_class);
     }
     BlockRouter(const BlockRouter&) = delete;
@@ -75,10 +107,10 @@ class BlockRouter final : public Router {
 
     Route route(RankId from, RankId to, std::uint64_t salt) const override;
     bool has_one_route(RankId from, RankId to) const override {
-        return node(from) == node(to) || network_->has_one_route(port(from, to), port(to));
+        return node(from) == node(to) || network_->has_one_route(seat(port(from, to)), seat(port(to)));
     }
     std::uint32_t detours(RankId from, RankId to) const override {
-        return node(from) == node(to) ? 0 : network_->detours(port(from, to), port(to));
+        return node(from) == node(to) ? 0 : network_->detours(seat(port(from, to)), seat(port(to)));
     }
     Route detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const override;
     void add_detours(RankId from, RankId to, std::uint64_t salt, std::vector<LinkTimes>& links) const override;
@@ -95,6 +127,10 @@ class BlockRouter final : public Router {
     Port port(RankId rank) const { return {node(rank), routes_.nic_of(local(rank))}; }
     // By which `from` leaves for `to`.
     Port port(RankId from, RankId to) const { return {node(from), routes_.nic_of(local(pxn_ == Pxn::on ? to : from))}; }
+    Port seat(Port port) const { return seating_.of(port); }
+    std::uint64_t salt_between(Port a, Port b, std::uint64_t salt) const {
+        return seating_.salt(seat(a), seat(b), salt);
+    }
     // By how many nodes, and by how many accelerators inside its node, every rank moves.
     struct Steps {
         std::int64_t nodes = 0, locals = 0;
@@ -120,12 +156,14 @@ class BlockRouter final : public Router {
     NodeRoutes routes_;
     Pxn pxn_;
     const Network* network_;
+    Seating seating_;
     Table<LinkClassId, LinkClass> classes_;
     std::vector<LinkClassId> node_classes_;  // of the links of a node
 };
 
-// `network` is cut to the nodes that are built.
+// `network` is cut to the nodes that are built, or that these are by `seating`.
 Topology build_topology(std::string name, std::uint32_t nodes, const NodePlan& plan,
-                        const Table<LinkClassId, LinkClass>& classes, std::unique_ptr<const Network> network);
+                        const Table<LinkClassId, LinkClass>& classes, std::unique_ptr<const Network> network,
+                        Seating seating = {});
 
 }  // namespace weft

@@ -13,7 +13,6 @@
 #include "topologies/block_router.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/library_reader.hpp"
-#include "topologies/wrapped_network.hpp"
 
 namespace weft {
 
@@ -280,11 +279,11 @@ Topology Machine::topology(std::uint32_t nodes, const Fabric& fabric) const {
     if (nodes > info_.nodes) return sized(nodes, info_.accelerators_per_node).topology(nodes, fabric);
     check_placement(info_, nodes, fabric.placement);
     const RouteChoice choice = fabric.routing.value_or(info_.routing);
-    std::shared_ptr<const Network> whole = blocks_->network;
-    if (choice.routing == Routing::ecmp) whole = std::make_shared<HashedNetwork>(std::move(whole), choice.seed);
-    Topology topology = build_topology(
-        info_.name, nodes, blocks_->node, blocks_->classes,
-        fabric.placement.empty() ? whole->first(nodes) : std::make_unique<PlacedNetwork>(*whole, fabric.placement));
+    Seating seating{.nodes = fabric.placement, .hash_seed = {}};
+    if (choice.routing == Routing::ecmp) seating.hash_seed = choice.seed;
+    const std::uint32_t reached = seating.nodes.empty() ? nodes : *std::ranges::max_element(seating.nodes) + 1;
+    Topology topology = build_topology(info_.name, nodes, blocks_->node, blocks_->classes,
+                                       blocks_->network->first(reached), std::move(seating));
     topology.routing = choice.routing;
     add_background(topology, fabric);
     add_link_faults(topology, fabric.link_faults);
