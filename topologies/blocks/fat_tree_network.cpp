@@ -14,26 +14,16 @@
 
 namespace weft::blocks {
 
-// How the links of a tree move where all that is below them does (Network::shifts).
-// The links between the subtrees of one level, leaves on the lowest, and the level above. Link pair k up and down of
-// switch W of subtree H has the number first_link + 2 ((H switches + W) parents cables + k).
-struct TreeLinks {
-    std::uint32_t first_link = 0, switches = 1;
-    std::uint32_t children = 1, parents = 1, cables = 1;
-    std::uint32_t ports_up() const { return parents * cables; }
-};
-
-// Of routes that go up to the lowest common level and down again, where the digits of a number choose the paths up, the
-// lowest first: digit d of a level takes cable d / parents to parent d % parents. Leaf here[i] moves to there[i], and
-// the number by `by`. Nothing where links do not move by as much. Uses up the room of both lists.
-std::optional<std::vector<LinkShift>> tree_shifts(std::span<std::uint32_t> here, std::span<std::uint32_t> there,
-                                                  std::int64_t by, std::span<const TreeLinks> levels);
-
 namespace {
+
+// The switches of one level that exist: all (H, W) with H < high, W < low.
+struct Tier {
+    std::uint32_t first_switch, first_link, high, low;
+};
 
 // By how much each link up and down at a switch moves where the digit that chooses it, cable x parents + parent, grows
 // by so much.
-std::vector<std::int32_t> turned(const TreeLinks& level, std::int64_t by) {
+std::vector<std::int32_t> turned(const TreeLevel& level, std::int64_t by) {
     const std::int64_t all = level.ports_up();
     const auto turn = static_cast<std::uint32_t>((by % all + all) % all);
     std::vector<std::int32_t> each;
@@ -65,22 +55,27 @@ bool are_one(std::span<const std::uint32_t> subtrees) {
     return std::ranges::all_of(subtrees, [&](std::uint32_t subtree) { return subtree == subtrees[0]; });
 }
 
-}  // namespace
-
+// How the links of a tree move where all that is below them does (Network::shifts), of routes that go up to the lowest
+// common level and down again, where the digits of a number choose the paths up, the lowest first: digit d of a level
+// takes cable d / parents to parent d % parents. Leaf here[i] moves to there[i], and the number by `by`. Nothing where
+// links do not move by as much. Uses up the room of both lists.
+//
 // Subtrees that all move by one number at every level, up to that which joins them, meet at the levels where they met.
 // Digits stay where the number that they are of moves by a multiple of what those up to there count; else only the last
 // one in use may move, by the same for all.
 std::optional<std::vector<LinkShift>> tree_shifts(std::span<std::uint32_t> here, std::span<std::uint32_t> there,
-                                                  std::int64_t by, std::span<const TreeLinks> levels) {
+                                                  std::int64_t by, std::span<const TreeLevel> levels,
+                                                  std::span<const Tier> tiers) {
     std::vector<LinkShift> found;
     std::int64_t paths = 1;  // up to these subtrees
-    for (const TreeLinks& level : levels) {
+    for (std::size_t l = 0; l + 1 < tiers.size(); ++l) {
+        const TreeLevel& level = levels[l];
         const std::optional<std::int64_t> subtrees = common_step(here, there);
         if (!subtrees) return {};
         if (are_one(here)) return found;
         if (by % paths != 0) return {};
-        found.push_back({.first = LinkId(level.first_link),
-                         .by = 2 * *subtrees * level.switches * level.ports_up(),
+        found.push_back({.first = LinkId(tiers[l].first_link),
+                         .by = 2 * *subtrees * tiers[l].low * level.ports_up(),
                          .each = turned(level, by / paths)});
         paths *= level.ports_up();
         for (std::uint32_t& subtree : here) subtree /= level.children;
@@ -88,8 +83,6 @@ std::optional<std::vector<LinkShift>> tree_shifts(std::span<std::uint32_t> here,
     }
     return are_one(here) && common_step(here, there) ? std::optional(std::move(found)) : std::nullopt;
 }
-
-namespace {
 
 // From below.
 constexpr std::array<std::string_view, 4> level_names{"leaf", "spine", "core", "top switch"};
@@ -112,12 +105,6 @@ class FatTree final : public Network {
             first_switch += high * low;
             first_link += high * low * ports * 2;
             if (top) break;
-            const TreeLevel& level = shape_.levels[l];
-            tree_links_.push_back({.first_link = tiers_.back().first_link,
-                                   .switches = low,
-                                   .children = level.children,
-                                   .parents = level.parents,
-                                   .cables = level.cables});
             high = divide_up(high, shape_.levels[l].children);
             low *= shape_.levels[l].parents;
         }
@@ -210,7 +197,7 @@ class FatTree final : public Network {
             there.push_back(leaf(moved[i]));
         }
         return tree_shifts({here.data(), here.size()}, {there.data(), there.size()},
-                           static_cast<std::int64_t>(destinations), tree_links_);
+                           static_cast<std::int64_t>(destinations), shape_.levels, tiers_);
     }
 
     bool routes_by_leaf() const override { return true; }
@@ -240,11 +227,6 @@ class FatTree final : public Network {
     }
 
   private:
-    // The switches of one level that exist: all (H, W) with H < high, W < low.
-    struct Tier {
-        std::uint32_t first_switch, first_link, high, low;
-    };
-
     std::size_t level_of(std::uint32_t switch_number) const {
         std::size_t l = 0;
         while (l + 1 < tiers_.size() && tiers_[l + 1].first_switch <= switch_number) ++l;
@@ -307,7 +289,6 @@ class FatTree final : public Network {
     std::uint32_t nodes_;
     std::optional<TreeGrowth> growth_;
     std::vector<Tier> tiers_;
-    std::vector<TreeLinks> tree_links_;  // above each tier
     std::uint32_t switches_ = 0;
 };
 

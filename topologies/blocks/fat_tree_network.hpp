@@ -52,19 +52,11 @@ struct TreeGrowth {
     std::uint32_t radix = 0;
     Pxn pxn = Pxn::off;
 
-    // As many levels, or those that derive_levels() has. Nothing where two levels of such switches do not join the
+    // As many levels, or those that follow from the leaves. Nothing where two levels of such switches do not join the
     // nodes.
     std::optional<TreeShape> for_nodes(std::uint32_t nodes) const;
     std::uint32_t most_nodes() const;
 };
-
-// Above leaves of `up` cables each, for so many nodes, by the rule of "oversubscription"; the higher level is of
-// `high`. Nothing where two levels of switches of `radix` ports do not join them.
-std::optional<std::vector<TreeLevel>> derive_levels(const TreeShape& shape, std::uint32_t up, std::uint32_t radix,
-                                                    LinkClassId low, LinkClassId high, std::uint32_t nodes, Pxn pxn);
-
-// To how many trees the levels of `shape` join what they stand above: 1 where these nodes can send to each other.
-std::uint64_t separate_trees(const TreeShape& shape, std::uint32_t nodes, Pxn pxn);
 
 // Above `nodes` nodes, which the levels join to one tree.
 std::unique_ptr<const Network> make_fat_tree(TreeShape shape, std::uint32_t nodes,
