@@ -42,4 +42,28 @@ inline constexpr Seconds since_start(Instant t) { return t - Instant{}; }
 // Whole ones since the start, to the nearest: the clock of traces.
 inline constexpr std::int64_t nanoseconds(Instant t) { return (t.femtoseconds + 500'000) / 1'000'000; }
 
+// Durations that an engine adds to the clock many times, rounded to it once.
+inline constexpr std::int64_t end_of_clock = 9'200'000'000'000'000'000;
+
+inline std::int64_t ticks(Seconds duration) { return (Instant{} + duration).femtoseconds; }
+
+// As `start + duration`: the same tick, and the same refusal past the end of the clock.
+inline Instant after(Instant start, std::int64_t ticks) {
+    if (ticks >= end_of_clock - start.femtoseconds) {
+        throw RangeError("simulated time leaves the clock's range of 0 to 9,200 s");
+    }
+    return {start.femtoseconds + ticks};
+}
+
+// The end of the clock for what would be past it.
+inline Instant after_or_end(Instant start, std::int64_t ticks) {
+    return {ticks < end_of_clock - start.femtoseconds ? start.femtoseconds + ticks : end_of_clock};
+}
+
+// `factor` >= 1 times as long; the end of the clock for whatever is longer.
+inline std::int64_t scaled(std::int64_t ticks, double factor) {
+    const double longer = static_cast<double>(ticks) * factor;
+    return longer < static_cast<double>(end_of_clock) ? std::llround(longer) : end_of_clock;
+}
+
 }  // namespace weft

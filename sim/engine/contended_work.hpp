@@ -13,8 +13,8 @@
 #include "sim/base/check.hpp"
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
-#include "sim/engine/ticks.hpp"
 #include "sim/event/finish_queue.hpp"
+#include "sim/program/compute_times.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "sim/base/instant.hpp"
-#include "sim/engine/ticks.hpp"
 #include "sim/event/heap.hpp"
 
 namespace weft {

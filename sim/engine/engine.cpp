@@ -54,61 +54,52 @@ class Watched : public N {
 };
 
 template <NetworkModel N>
-Timeline simulate_on(const Program& program, const Topology& topology, Recording recording,
-                     const FlowListener& listener) {
+Timeline run_on(const Program& program, const Topology& topology, TrafficRecorder* recorder,
+                const FlowListener& listener) {
     Watched<N> network(program, topology, listener);
-    if (recording == Recording::spans) return run(program, topology, network);
-    UtilizationRecorder recorder(topology, program.patterns);
-    network.record_to(recorder);
-    Timeline timeline = run(program, topology, network);
-    timeline.samples = recorder.samples(timeline.end);
-    return timeline;
-}
-
-template <NetworkModel N>
-std::vector<Table<PatternId, Bytes>> slices_on(const Program& program, const Topology& topology, Instant end,
-                                               std::uint32_t slices, const FlowListener& listener) {
-    Watched<N> network(program, topology, listener);
-    TrafficSlices recorder(program.patterns.size(), end, slices);
-    network.record_to(recorder);
-    run(program, topology, network);
-    return std::move(recorder).take();
+    if (recorder != nullptr) network.record_to(*recorder);
+    return run(program, topology, network);
 }
 
 // No leg reaches the network, so it needs no patterns.
-Timeline simulate_free(const Program& program, const Topology& topology) {
+Timeline run_free(const Program& program, const Topology& topology) {
     IdealNetwork silent(topology, {});
     Timeline timeline = Engine<IdealNetwork>(program, silent, LegTime::none).run();
     sum_up_links(topology, silent, timeline);
     return timeline;
 }
 
-}  // namespace
-
-Timeline simulate(const Program& program, const Topology& topology, NetworkKind kind, Recording recording,
-                  const FlowListener& listener) {
+// `recorder`: null if nobody wants to know of traffic.
+Timeline run_recorded(const Program& program, const Topology& topology, NetworkKind kind, TrafficRecorder* recorder,
+                      const FlowListener& listener) {
     switch (kind) {
         case NetworkKind::flow:
-            return simulate_on<FlowNetwork>(program, topology, recording, listener);
+            return run_on<FlowNetwork>(program, topology, recorder, listener);
         case NetworkKind::ideal:
-            return simulate_on<IdealNetwork>(program, topology, recording, listener);
+            return run_on<IdealNetwork>(program, topology, recorder, listener);
         case NetworkKind::free:
-            return simulate_free(program, topology);
+            return run_free(program, topology);
     }
     throw LogicError("unknown kind of network");
 }
 
+}  // namespace
+
+Timeline simulate(const Program& program, const Topology& topology, NetworkKind kind, Recording recording,
+                  const FlowListener& listener) {
+    if (recording == Recording::spans) return run_recorded(program, topology, kind, nullptr, listener);
+    UtilizationRecorder recorder(topology, program.patterns);
+    Timeline timeline = run_recorded(program, topology, kind, &recorder, listener);
+    timeline.samples = recorder.samples(timeline.end);
+    return timeline;
+}
+
 std::vector<Table<PatternId, Bytes>> moved_in_slices(const Program& program, const Topology& topology, NetworkKind kind,
                                                      Instant end, std::uint32_t slices, const FlowListener& listener) {
-    switch (kind) {
-        case NetworkKind::flow:
-            return slices_on<FlowNetwork>(program, topology, end, slices, listener);
-        case NetworkKind::ideal:
-            return slices_on<IdealNetwork>(program, topology, end, slices, listener);
-        case NetworkKind::free:
-            return std::vector<Table<PatternId, Bytes>>(slices);
-    }
-    throw LogicError("unknown kind of network");
+    if (kind == NetworkKind::free) return std::vector<Table<PatternId, Bytes>>(slices);
+    TrafficSlices recorder(program.patterns.size(), end, slices);
+    run_recorded(program, topology, kind, &recorder, listener);
+    return std::move(recorder).take();
 }
 
 }  // namespace weft

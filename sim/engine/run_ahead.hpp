@@ -17,7 +17,6 @@
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
 #include "sim/engine/exchanges.hpp"
-#include "sim/engine/ticks.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/event/finish_queue.hpp"
 #include "sim/network/network_model.hpp"

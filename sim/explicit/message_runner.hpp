@@ -15,7 +15,6 @@
 #include "sim/base/hash.hpp"
 #include "sim/base/instant.hpp"
 #include "sim/engine/delay_queue.hpp"
-#include "sim/engine/ticks.hpp"
 #include "sim/explicit/message_program.hpp"
 #include "sim/explicit/route_network.hpp"
 

@@ -2,9 +2,11 @@
 // number among the computations of its rank says. Only these numbers are kept.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
+#include "sim/base/instant.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "sim/program/program.hpp"
@@ -50,6 +52,28 @@ class ComputeTimes {
 
     const Program& program_;
     Table<OpId, std::uint32_t> numbers_;  // such computations before each, of its class or routine; none: no jitter
+};
+
+// What the computations of a rank class have beside them: an exchange in transfer, which slows them, or nothing.
+enum class Disturbance : std::uint8_t { none, transfer };
+
+// How far a computation has come that runs slower beside communication: exact on the clock. Of an op that takes w ticks
+// undisturbed, what is left after c ticks undisturbed and s beside communication is w - c - s / factor undisturbed, or
+// factor (w - c) - s beside it; rounded once, from numbers that were never rounded before, however often communication
+// comes and goes.
+struct WorkProgress {
+    Instant since;  // until when these are counted, in ticks
+    std::int64_t clean = 0, contended = 0;
+
+    void advance(Instant now, Disturbance beside) {
+        (beside == Disturbance::transfer ? contended : clean) += now.femtoseconds - since.femtoseconds;
+        since = now;
+    }
+    // In ticks, of `work` ticks, as long as what is beside it stays; at most the end of the clock.
+    std::int64_t left(std::int64_t work, Disturbance beside, double factor) const {
+        if (beside == Disturbance::transfer) return scaled(work - clean, factor) - contended;
+        return contended == 0 ? work - clean : work - clean - std::llround(static_cast<double>(contended) / factor);
+    }
 };
 
 }  // namespace weft

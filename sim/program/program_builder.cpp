@@ -125,7 +125,8 @@ RoutineId ProgramBuilder::routine(std::span<const RoutineUnit> units) {
     std::vector<LaneId> lanes;
     std::uint32_t before = 0;  // ops of the unit before
     const auto add = [&](const Op& op, std::uint32_t place) {
-        check_routine_op(op);
+        check_subject(op);
+        WEFT_CHECK(op.kind != OpKind::routine, "a routine in a routine");
         first_predecessor_.push_back(static_cast<std::uint32_t>(predecessors_.size()));
         for (std::uint32_t i = before; i > 0; --i) predecessors_.push_back(OpId{owner.first_op - place - i});
         append(op, before);
@@ -142,11 +143,6 @@ RoutineId ProgramBuilder::routine(std::span<const RoutineUnit> units) {
     add({OpKind::leave, units.back().op.lane, units.back().op.label}, 0);
     routine_lanes_.push_back(std::move(lanes));
     return id;
-}
-
-void ProgramBuilder::check_routine_op(const Op& op) const {
-    check_subject(op);
-    WEFT_CHECK(op.kind != OpKind::routine, "a routine in a routine");
 }
 
 bool ProgramBuilder::is_free(RoutineId routine, std::span<const OpId> after) const {

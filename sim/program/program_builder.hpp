@@ -61,7 +61,6 @@ class ProgramBuilder {
     };
 
     void check_subject(const Op& op) const;
-    void check_routine_op(const Op& op) const;
     std::span<const LaneId> lanes_of(const Op& op) const;  // which it must outlive
     OpId append(const Op& op, std::uint32_t predecessors);
     std::uint32_t collect_predecessors(const Op& op, std::span<const OpId> after);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "sim/engine/ticks.hpp"
+#include "sim/base/instant.hpp"
 
 namespace weft {
 namespace {

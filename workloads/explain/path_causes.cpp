@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "sim/base/check.hpp"
-#include "sim/engine/ticks.hpp"
+#include "sim/base/instant.hpp"
 #include "workloads/plan/update.hpp"
 #include "workloads/stage/stage_script.hpp"
 #include "workloads/step/lanes.hpp"

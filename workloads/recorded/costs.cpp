@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/base/hash.hpp"
-#include "sim/engine/ticks.hpp"
+#include "sim/base/instant.hpp"
 #include "sim/network/link_traffic.hpp"
 #include "workloads/groups/costs_pool.hpp"
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/base/instant.hpp"
 #include "sim/engine/delay_queue.hpp"
 #include "sim/engine/link_sums.hpp"
-#include "sim/engine/ticks.hpp"
 #include "sim/network/flow_network.hpp"
 #include "workloads/recorded/activity_clock.hpp"
 #include "workloads/recorded/waiting.hpp"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "sim/engine/ticks.hpp"
 #include "sim/engine/unfold.hpp"
 #include "sim/io/units.hpp"
 #include "workloads/parallelism/experts.hpp"

@@ -6,8 +6,6 @@
 
 #include <vector>
 
-#include "sim/engine/ticks.hpp"
-
 namespace weft {
 namespace {
 
