@@ -81,22 +81,11 @@ class LoneSends {
     std::vector<SendingMethod> methods_;
 };
 
-// How many messages a rank sends at one time.
-class Together {
-  public:
-    explicit Together(std::span<const TrafficMessage> messages) {
-        for (const TrafficMessage& message : messages) ++counts_[{message.from, message.start}];
-    }
-    double with(const TrafficMessage& message) const { return counts_.at({message.from, message.start}); }
-
-  private:
-    std::map<std::pair<RankId, Seconds>, std::uint32_t> counts_;
-};
-
 // Message i is sent by actor i; actors that only receive come after those.
 MessageProgram program_of(std::span<const TrafficMessage> messages, const Topology& topology, Seconds host,
                           LoneSends& sends, std::vector<SentMessage>& sent) {
-    const Together together(messages);
+    std::map<std::pair<RankId, Seconds>, double> together;  // messages that a rank sends at one time
+    for (const TrafficMessage& message : messages) ++together[{message.from, message.start}];
     MessageProgram program;
     const auto receiver = [&](RankId rank) {
         return ActorId(static_cast<std::uint32_t>(messages.size() + index(rank)));
@@ -115,7 +104,7 @@ MessageProgram program_of(std::span<const TrafficMessage> messages, const Topolo
         program.add({.kind = MessageActionKind::send, .subject = i, .to = receiver(message.to)});
         program.tables.shapes.push_back({.bytes = message.bytes,
                                          .load = alone.load,
-                                         .cap = alone.most / together.with(message),
+                                         .cap = alone.most / together[{message.from, message.start}],
                                          .step = std::max(host + alone.latency - flight, -flight)});
         sent.push_back({.method = alone.method});
     }

@@ -9,15 +9,16 @@
 
 namespace weft {
 
-// The finalizer of SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014),
-// chained over the words from a first state on.
+// The finalizer of SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+constexpr std::uint64_t finalized(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+}
+
+// Chained over the words from a first state on.
 constexpr std::uint64_t hash_of(std::span<const std::uint64_t> words, std::uint64_t state = 0) {
-    for (const std::uint64_t word : words) {
-        std::uint64_t z = state + word + 0x9e3779b97f4a7c15U;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-        state = z ^ (z >> 31);
-    }
+    for (const std::uint64_t word : words) state = finalized(state + word + 0x9e3779b97f4a7c15U);
     return state;
 }
 constexpr std::uint64_t hash_of(std::initializer_list<std::uint64_t> words) {
@@ -35,13 +36,7 @@ class Fingerprint {
     }
     Fingerprint& add(double number) { return add(std::bit_cast<std::uint64_t>(number)); }
 
-    // Finalizer of SplitMix64 (Steele, Lea, Flood 2014).
-    std::uint64_t value() const {
-        std::uint64_t z = state_;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-        return z ^ (z >> 31);
-    }
+    std::uint64_t value() const { return finalized(state_); }
 
   private:
     std::uint64_t state_ = 0x94d049bb133111ebU;

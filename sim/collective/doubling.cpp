@@ -56,9 +56,10 @@ std::vector<Phase> halving_phases(const GroupShape& shape) {
     return folded(std::move(phases), shape.members);
 }
 
-std::vector<Transfer> halving_transfers(const GroupShape& shape) {
+// Of phases that exchange blocks of the core's chunks.
+std::vector<Transfer> block_transfers(const GroupShape& shape, const std::vector<Phase>& phases) {
     std::vector<Transfer> transfers;
-    for (const Phase& phase : halving_phases(shape)) {
+    for (const Phase& phase : phases) {
         const std::uint32_t round = rounds_of(transfers);
         if (phase.peer == Peer::exchange) {
             append_block_exchange(transfers, round, phase);
@@ -128,7 +129,7 @@ extern const Algorithm halving_doubling_all_reduce{
     .op = Collective::all_reduce,
     .chunks = [](const GroupShape& shape) { return core_of(shape.members); },
     .phases = halving_phases,
-    .transfers = halving_transfers,
+    .transfers = [](const GroupShape& shape) { return block_transfers(shape, halving_phases(shape)); },
 };
 
 // Bandwidth-optimal where n is a power of two. Members beyond one first send all they have to a partner and get their
@@ -145,14 +146,7 @@ extern const Algorithm recursive_doubling_all_gather{
     .name = "recursive_doubling",
     .op = Collective::all_gather,
     .phases = doubling_phases,
-    .transfers =
-        [](const GroupShape& shape) {
-            std::vector<Transfer> transfers;
-            for (const Phase& phase : doubling_phases(shape)) {
-                append_block_exchange(transfers, rounds_of(transfers), phase);
-            }
-            return transfers;
-        },
+    .transfers = [](const GroupShape& shape) { return block_transfers(shape, doubling_phases(shape)); },
     .runs = [](const GroupShape& shape) { return std::has_single_bit(shape.members); },
 };
 

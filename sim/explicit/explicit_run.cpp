@@ -46,8 +46,6 @@ class ExplicitRounds {
     }
 
     const std::vector<Phase>& phases() const { return phases_; }
-    // To how many peers a sender sends in a round of the phase.
-    double peers(const Phase& phase) const { return phase.peer == Peer::all ? members_ - 1.0 : 1.0; }
     // Of each member. In a phase it hears of one peer only, which sends one message at a time: an inbox for each phase.
     // From all peers it waits for as many messages as there are: an inbox for each round.
     std::uint32_t inboxes() const { return inboxes_; }
@@ -154,29 +152,19 @@ class ExplicitScript {
     std::uint32_t members_;
 };
 
-// That a member sends at most in one channel. As in PhaseTraffic: by whether the group spans nodes.
-BytesPerSecond rate_of_a_member(const Communicator& communicator, const Topology& topology,
-                                const ProtocolCost& protocol) {
-    const std::vector<RankId>& ranks = communicator.channels.front();
-    const bool inside = std::all_of(ranks.begin(), ranks.end(), [&](RankId rank) {
-        return topology.node_of(rank) == topology.node_of(ranks.front());
-    });
-    return (inside ? protocol.rate_in_node : protocol.rate_across) / static_cast<double>(communicator.channels.size());
-}
-
 MessageTables tables_of(const ExplicitRounds& rounds, const Communicator& communicator, Bytes message,
                         const Topology& topology, const ProtocolCost& protocol) {
     MessageTables tables{.inboxes = rounds.inboxes()};
     for (std::uint32_t channel = 0; channel < communicator.channels.size(); ++channel) {
         for (const RankId rank : communicator.channels[channel]) tables.seats.push_back({rank, channel});
     }
-    const Bytes of_a_channel = message / static_cast<double>(communicator.channels.size());
-    const BytesPerSecond rate = rate_of_a_member(communicator, topology, protocol);
+    const auto channels = static_cast<double>(communicator.channels.size());
+    const Bytes of_a_channel = message / channels;
     const MessageLoad in_node = load_of(protocol, false, communicator.ports);
     const MessageLoad across = load_of(protocol, true, communicator.ports);
     for (const Phase& phase : rounds.phases()) {
         const Bytes bytes = of_a_channel * phase.fraction;
-        const BytesPerSecond cap = rate / rounds.peers(phase);
+        const BytesPerSecond cap = rate_of_sender(phase, communicator, topology, protocol) / channels;
         tables.shapes.push_back({bytes, in_node, cap, protocol.step_in_node});
         const double parts = std::min(protocol.most_channels, message * phase.fraction / protocol.channel_part);
         tables.shapes.push_back({bytes, across, cap, protocol.step_across + protocol.post_channel * parts});
