@@ -51,8 +51,9 @@ class LinkLatencies {
 
 }  // namespace
 
-bool Network::add_exchange_by_leaf(std::span<const PortUse> ports, std::uint64_t salt, Router::Routes routes,
-                                   const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const {
+bool Network::add_exchange(std::span<const PortUse> ports, std::uint64_t salt, Router::Routes routes,
+                           const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const {
+    if (!routes_by_leaf()) return false;
     struct Leaf {
         Port port{};
         double senders = 0;

@@ -5,61 +5,85 @@
 #include <boost/container/small_vector.hpp>
 
 namespace weft {
-
-LinkEnds BlockWiring::ends(LinkId link) const {
-    const auto number = static_cast<std::uint32_t>(link);
-    if (number < numbering_.first_port()) {
-        const std::uint32_t node = number / numbering_.node_links;
-        const BlockLink& own = node_links_[number % numbering_.node_links];
-        return {numbering_.vertex(node, own.tail), numbering_.vertex(node, own.head)};
-    }
-    if (number < numbering_.first_of_network()) return port_ends(number - numbering_.first_port());
-    const SwitchPair pair = network_->ends(LinkId(number - numbering_.first_of_network()));
-    return {numbering_.network_switch(pair.tail), numbering_.network_switch(pair.head)};
-}
-
-// Links of nodes and ports come in pairs, and there is an even number of them.
-LinkId BlockWiring::reverse(LinkId link) const {
-    const auto number = static_cast<std::uint32_t>(link);
-    if (number < numbering_.first_of_network()) return reverse_of(link);
-    return numbering_.network_link(network_->reverse(LinkId(number - numbering_.first_of_network())));
-}
-
-std::vector<LinkMatrix> BlockWiring::matrices() const {
-    std::vector<LinkMatrix> all{{.title = "Between nodes and the network",
-                                 .row = "NIC",
-                                 .column = "node",
-                                 .rows = numbering_.nics,
-                                 .columns = numbering_.nodes,
-                                 .to_column = "in",
-                                 .to_row = "out"}};
-    for (LinkMatrix& each : network_->matrices()) all.push_back(std::move(each));
-    return all;
-}
-
-std::optional<MatrixPlace> BlockWiring::place(LinkId link) const {
-    const auto number = static_cast<std::uint32_t>(link);
-    if (number < numbering_.first_port()) return std::nullopt;
-    if (number < numbering_.first_of_network()) {
-        const std::uint32_t port_link = number - numbering_.first_port(), cable = port_link / 2;
-        return MatrixPlace{.row = cable % numbering_.nics,
-                           .column = cable / numbering_.nics,
-                           .direction = port_link % 2 == 0 ? MatrixDirection::to_row : MatrixDirection::to_column};
-    }
-    MatrixPlace place = network_->place(LinkId(number - numbering_.first_of_network()));
-    ++place.matrix;
-    return place;
-}
-
-LinkEnds BlockWiring::port_ends(std::uint32_t port_link) const {
-    const std::uint32_t cable = port_link / 2;
-    const Port port{cable / numbering_.nics, cable % numbering_.nics};
-    const NodeId below = numbering_.vertex(port.node, numbering_.accelerators + port.nic);
-    const NodeId leaf = numbering_.network_switch(network_->leaf(seating_.of(port)));
-    return port_link % 2 == 0 ? LinkEnds{below, leaf} : LinkEnds{leaf, below};
-}
-
 namespace {
+
+// The wires of a machine built of blocks: those of its nodes, of its ports and of its network.
+class BlockWiring final : public Wiring {
+  public:
+    BlockWiring(Numbering numbering, std::vector<BlockLink> node_links, std::unique_ptr<const Network> network,
+                Seating seating)
+        : numbering_(numbering),
+          node_links_(std::move(node_links)),
+          network_(std::move(network)),
+          seating_(std::move(seating)) {}
+
+    LinkEnds ends(LinkId link) const override {
+        const auto number = static_cast<std::uint32_t>(link);
+        if (number < numbering_.first_port()) {
+            const std::uint32_t node = number / numbering_.node_links;
+            const BlockLink& own = node_links_[number % numbering_.node_links];
+            return {numbering_.vertex(node, own.tail), numbering_.vertex(node, own.head)};
+        }
+        if (number < numbering_.first_of_network()) return port_ends(number - numbering_.first_port());
+        const SwitchPair pair = network_->ends(LinkId(number - numbering_.first_of_network()));
+        return {numbering_.network_switch(pair.tail), numbering_.network_switch(pair.head)};
+    }
+
+    // Links of nodes and ports come in pairs, and there is an even number of them.
+    LinkId reverse(LinkId link) const override {
+        const auto number = static_cast<std::uint32_t>(link);
+        if (number < numbering_.first_of_network()) return reverse_of(link);
+        return numbering_.network_link(network_->reverse(LinkId(number - numbering_.first_of_network())));
+    }
+    bool joins_switches(LinkId link) const override {
+        return static_cast<std::uint32_t>(link) >= numbering_.first_of_network();
+    }
+    LinkId port(std::uint32_t nic) const override {
+        return numbering_.up({nic / numbering_.nics, nic % numbering_.nics});
+    }
+    std::string switch_name(std::uint32_t number) const override { return network_->name(number); }
+
+    // Ports, and then those of the network.
+    std::vector<LinkMatrix> matrices() const override {
+        std::vector<LinkMatrix> all{{.title = "Between nodes and the network",
+                                     .row = "NIC",
+                                     .column = "node",
+                                     .rows = numbering_.nics,
+                                     .columns = numbering_.nodes,
+                                     .to_column = "in",
+                                     .to_row = "out"}};
+        for (LinkMatrix& each : network_->matrices()) all.push_back(std::move(each));
+        return all;
+    }
+
+    std::optional<MatrixPlace> place(LinkId link) const override {
+        const auto number = static_cast<std::uint32_t>(link);
+        if (number < numbering_.first_port()) return std::nullopt;
+        if (number < numbering_.first_of_network()) {
+            const std::uint32_t port_link = number - numbering_.first_port(), cable = port_link / 2;
+            return MatrixPlace{.row = cable % numbering_.nics,
+                               .column = cable / numbering_.nics,
+                               .direction = port_link % 2 == 0 ? MatrixDirection::to_row : MatrixDirection::to_column};
+        }
+        MatrixPlace place = network_->place(LinkId(number - numbering_.first_of_network()));
+        ++place.matrix;
+        return place;
+    }
+
+  private:
+    LinkEnds port_ends(std::uint32_t port_link) const {
+        const std::uint32_t cable = port_link / 2;
+        const Port port{cable / numbering_.nics, cable % numbering_.nics};
+        const NodeId below = numbering_.vertex(port.node, numbering_.accelerators + port.nic);
+        const NodeId leaf = numbering_.network_switch(network_->leaf(seating_.of(port)));
+        return port_link % 2 == 0 ? LinkEnds{below, leaf} : LinkEnds{leaf, below};
+    }
+
+    Numbering numbering_;
+    std::vector<BlockLink> node_links_;
+    std::unique_ptr<const Network> network_;
+    Seating seating_;
+};
 
 // Most groups are two ranks, or one on each of many nodes.
 template <class T>

@@ -173,11 +173,9 @@ class Network {
     }
     // As Router::add_exchange, of the links between leaves: from each sender of a port to each receiver of a port of
     // another node. Ports are those of one node after those of another, each once. Latencies are those of all these
-    // links, of `classes`.
+    // links, of `classes`. By default where routes_by_leaf().
     virtual bool add_exchange(std::span<const PortUse> ports, std::uint64_t salt, Router::Routes routes,
-                              const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const {
-        return routes_by_leaf() && add_exchange_by_leaf(ports, salt, routes, classes, sink);
-    }
+                              const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const;
     // Whether all ports of a leaf have the same routes and detours to a port.
     virtual bool routes_by_leaf() const { return false; }
     // Where the links between the leaves of `ports` lie, on routes and detours of every salt, after port i of these has
@@ -195,8 +193,6 @@ class Network {
     virtual BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const = 0;
 
   protected:
-    bool add_exchange_by_leaf(std::span<const PortUse> ports, std::uint64_t salt, Router::Routes routes,
-                              const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const;
     // Nothing is between these: no links, one route, no detours.
     bool of_one_leaf(std::span<const Port> ports) const {
         return std::ranges::all_of(ports, [&](Port port) { return leaf(port) == leaf(ports.front()); });
