@@ -48,12 +48,41 @@ class LinkLoads {
     };
 
     void add(LinkId link, RouteKind kind, Units load) { touch(link).by_kind[static_cast<std::size_t>(kind)] += load; }
-    void add(const LinkLoads& other);
+
+    void add(const LinkLoads& other) {
+        for (const Page& theirs : other.used()) {
+            Page& page = find_or_add(theirs.number);
+            page.used |= theirs.used;
+            for_each_place(theirs, [&](std::size_t place) {
+                for (std::size_t kind = 0; kind < 3; ++kind) {
+                    page.cells[place].by_kind[kind] += theirs.cells[place].by_kind[kind];
+                }
+            });
+        }
+    }
+
     // What `other` has on a link, on the link that this one moves to.
-    void add_moved(const LinkLoads& other, const LinkMove& move);
+    void add_moved(const LinkLoads& other, const LinkMove& move) {
+        other.for_each([&](LinkId link, const Cell& cell) {
+            Cell& own = touch(move(link));
+            for (std::size_t kind = 0; kind < cell.by_kind.size(); ++kind) own.by_kind[kind] += cell.by_kind[kind];
+        });
+    }
     bool is_empty() const { return used_ == 0; }
-    std::size_t links() const;  // that have a load
-    void clear();
+    // That have a load.
+    std::size_t links() const {
+        std::size_t count = 0;
+        for (const Page& page : used()) count += static_cast<std::size_t>(std::popcount(page.used));
+        return count;
+    }
+
+    void clear() {
+        for (Page& page : std::span(pages_).first(used_)) {
+            for_each_place(page, [&](std::size_t place) { page.cells[place] = {}; });
+            places_[page.number] = 0;
+        }
+        used_ = 0;
+    }
 
     // Calls visit(LinkId, const Cell&) for every link that has a load, in ascending order once pages are sorted.
     template <class Visit>
@@ -64,7 +93,12 @@ class LinkLoads {
             });
         }
     }
-    void sort();
+
+    void sort() {
+        const auto in_use = std::span(pages_).first(used_);
+        std::ranges::sort(in_use, {}, &Page::number);
+        for (std::uint32_t i = 0; i < used_; ++i) places_[pages_[i].number] = i + 1;
+    }
 
   private:
     static constexpr double unit = 1099511627776.0;
@@ -93,75 +127,28 @@ class LinkLoads {
         if (number < places_.size() && places_[number] != 0) return pages_[places_[number] - 1];
         return add_page(number);
     }
-    Page& add_page(std::size_t number);
-    void add_cells();
+
+    Page& add_page(std::size_t number) {
+        if (used_ == pages_.size()) add_cells();
+        Page& page = pages_[used_++];
+        page.number = number;
+        page.used = 0;
+        if (number >= places_.size()) places_.resize(number + 1, 0);
+        places_[number] = static_cast<std::uint32_t>(used_);
+        return page;
+    }
+
+    // As many again, as long as that is not much.
+    void add_cells() {
+        const std::size_t pages = std::clamp<std::size_t>(pages_.size(), 1, most_pages_at_a_time);
+        Cell* const cells = cells_.emplace_back(std::make_unique<Cell[]>(pages * page_size)).get();
+        for (std::size_t i = 0; i < pages; ++i) pages_.push_back({.cells = cells + i * page_size});
+    }
 
     std::vector<std::unique_ptr<Cell[]>> cells_;  // of pages side by side
     std::vector<Page> pages_;  // of which the first `used_` are in use; cells of the others are empty
     std::size_t used_ = 0;
     std::vector<std::uint32_t> places_;  // by number: 1 + place in pages_, or 0
-};
-
-// The links that bound the rate of a phase. Of the many that it loads few do: the passes over them leave out early what
-// another link bounds more tightly.
-
-// The lowest point of the upper envelope of straight lines.
-struct Line {
-    double at_zero = 0.0, slope = 0.0;
-    double at(double q) const { return at_zero + slope * q; }
-};
-
-// The smallest q in [0, 1] at which the highest of the lines is as low as it gets, but for lines that begin less than a
-// millionth above that: lines that rounding alone makes fall would ask for all of it. `lines` is not empty, and no
-// line is negative in [0, 1].
-double lowest_point(std::span<const Line> lines);
-
-// What a link carries where the share q of the messages that have detours takes them, and how fast.
-struct BusyLink {
-    LinkLoads::Cell cell{};
-    BytesPerSecond bandwidth{std::numeric_limits<double>::infinity()};
-    double time(double q) const { return cell.at(q) / bandwidth.value; }  // seconds for one byte of flow
-    BytesPerSecond rate(double q) const { return bandwidth / cell.at(q); }
-};
-
-// Where no message takes a detour: the busiest of the links that detours could relieve, and of the others.
-struct StraightTraffic {
-    StraightTraffic(const LinkLoads& loads, const Topology& topology);
-
-    bool may_gain() const { return relieved.time(0.0) > other.time(0.0); }
-    BytesPerSecond rate() const { return std::min(relieved.rate(0.0), other.rate(0.0)); }  // of one flow on idle links
-
-    BusyLink relieved, other;
-};
-
-// The busiest links at any share.
-class BusiestLinks {
-  public:
-    explicit BusiestLinks(const Topology& topology);
-
-    void find(const LinkLoads& loads);
-
-    // The share of detours that traffic settles on by itself, by the topology's routing, and the rate of one flow on
-    // idle links then.
-    struct Settled {
-        double detoured = 0.0;
-        BytesPerSecond rate;
-    };
-    Settled settle();
-    // The smallest share that makes the busiest link least busy.
-    double best_share();
-    BytesPerSecond rate(double share) const;  // of one flow on idle links
-
-  private:
-    void add(LinkId link, const LinkLoads::Cell& cell);
-
-    const Topology& topology_;
-    BytesPerSecond slowest_;  // of all links
-    std::vector<BusyLink> links_;
-    double at_zero_ = 0.0, at_one_ = 0.0;                   // the line that all are held against
-    LinkLoads::Units straight_ = 0, detoured_ = 0;          // loads that are below it on any link
-    std::vector<std::tuple<double, double, double>> ends_;  // of their lines, and slopes
-    std::vector<Line> lines_;
 };
 
 }  // namespace weft

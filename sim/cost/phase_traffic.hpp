@@ -11,6 +11,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "sim/collective/algorithm.hpp"
+#include "sim/cost/busiest_links.hpp"
 #include "sim/cost/communicator.hpp"
 #include "sim/cost/library.hpp"
 #include "sim/cost/link_loads.hpp"

@@ -10,6 +10,7 @@
 #include "sim/engine/delay_queue.hpp"
 #include "sim/engine/link_sums.hpp"
 #include "sim/network/flow_network.hpp"
+#include "sim/network/ideal_network.hpp"
 #include "workloads/recorded/activity_clock.hpp"
 #include "workloads/recorded/waiting.hpp"
 

@@ -1,5 +1,5 @@
 // What passes over links leave out bounds nothing. Twin: every link is asked.
-#include "sim/cost/link_loads.hpp"
+#include "sim/cost/busiest_links.hpp"
 
 #include <gtest/gtest.h>
 

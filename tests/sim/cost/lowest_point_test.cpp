@@ -1,4 +1,4 @@
-#include "sim/cost/link_loads.hpp"
+#include "sim/cost/busiest_links.hpp"
 
 #include <gtest/gtest.h>
 

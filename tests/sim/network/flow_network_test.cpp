@@ -1,4 +1,5 @@
 #include "sim/network/flow_network.hpp"
+#include "sim/network/ideal_network.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
