@@ -226,22 +226,14 @@ std::optional<BlockRouter::Steps> BlockRouter::steps_of(std::span<const RankId> 
     return moves ? std::optional(Steps{.nodes = nodes, .locals = by - nodes * n}) : std::nullopt;
 }
 
-void BlockRouter::leave(Route& route, RankId from, Port port) const {
-    add_inside(route, port.node, local(from), numbering_.accelerators + port.nic);
-    route.push_back(numbering_.up(port));
-}
-
-void BlockRouter::enter(Route& route, RankId to, Port port) const {
-    route.push_back(numbering_.down(port));
-    add_inside(route, port.node, numbering_.accelerators + port.nic, local(to));
-}
-
 // Out of one node, `between` the leaves, and into the other node.
 Route BlockRouter::through(RankId from, Port out, RankId to, Port in, const Route& between) const {
     Route route;
-    leave(route, from, out);
+    add_inside(route, out.node, local(from), numbering_.accelerators + out.nic);
+    route.push_back(numbering_.up(out));
     for (const LinkId link : between.links()) route.push_back(numbering_.network_link(link));
-    enter(route, to, in);
+    route.push_back(numbering_.down(in));
+    add_inside(route, in.node, numbering_.accelerators + in.nic, local(to));
     return route;
 }
 

@@ -108,8 +108,6 @@ class BlockRouter final : public Router {
     bool add_network(LinkMove& move, std::span<const RankId> ranks, const Steps& steps) const;
     bool add_shifts(LinkMove& move, std::span<const Port> ports, std::int64_t nodes, std::int64_t nics) const;
     Route through(RankId from, Port out, RankId to, Port in, const Route& between) const;
-    void leave(Route& route, RankId from, Port port) const;
-    void enter(Route& route, RankId to, Port port) const;
     struct NodeRanks;
     struct ExchangeRanks;
     ExchangeRanks ranks_of_exchange(std::span<const RankId> ranks) const;

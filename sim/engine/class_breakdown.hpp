@@ -16,7 +16,6 @@
 #include "sim/engine/attribution.hpp"
 #include "sim/engine/breakdown.hpp"
 #include "sim/engine/timeline.hpp"
-#include "sim/program/compute_times.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {

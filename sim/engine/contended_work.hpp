@@ -14,7 +14,6 @@
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
 #include "sim/event/finish_queue.hpp"
-#include "sim/program/compute_times.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {

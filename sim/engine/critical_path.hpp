@@ -28,14 +28,13 @@ struct PathPiece {
 class CriticalPath {
   public:
     CriticalPath(const Program& program, const Timeline& timeline)
-        : program_(program), timeline_(timeline), parties_(program), start_(program.ops.size() + 1, 0) {
+        : program_(program), timeline_(timeline), parties_(program), binding_(program.ops.size(), no_op) {
         WEFT_CHECK(program.routines.empty(), "a path through a program with routines");
-        for (const OpId next : program.successors) ++start_[index(next) + 1];
-        for (std::size_t i = 1; i < start_.size(); ++i) start_[i] += start_[i - 1];
-        std::vector<std::uint32_t> cursor(start_.begin(), start_.end() - 1);
-        predecessors_.resize(program.successors.size());
         for (OpId op{}; op != program.ops.end_id(); op = next(op)) {
-            for (const OpId after : program.successors_of(op)) predecessors_[cursor[index(after)]++] = op;
+            for (const OpId after : program.successors_of(op)) {
+                if (timeline.spans[op].end != timeline.spans[after].posted) continue;
+                if (binding_[after] == no_op || program.ops[op].kind == OpKind::compute) binding_[after] = op;
+            }
         }
     }
 
@@ -45,12 +44,13 @@ class CriticalPath {
     std::vector<PathPiece> pieces() const {
         std::vector<PathPiece> pieces;
         Instant at = timeline_.end;
-        for (OpId op = last_over(); op != no_op; op = binding_predecessor(op)) {
+        for (OpId op = last_over(); op != no_op; op = binding_[op]) {
             const Span& span = timeline_.spans[op];
             WEFT_CHECK(span.end == at, "the critical path has a gap");
             if (span.begin < at) pieces.push_back({op, span.begin, at});
             at = span.begin;
             if (program_.ops[op].kind == OpKind::exchange) op = party_that_arrived_last(op);
+            WEFT_CHECK(binding_[op] != no_op || timeline_.spans[op].posted == Instant{}, "an op waited for nothing");
         }
         WEFT_CHECK(at == Instant{}, "the critical path does not begin with the run");
         std::ranges::reverse(pieces);
@@ -81,9 +81,6 @@ class CriticalPath {
     }
 
   private:
-    std::span<const OpId> predecessors_of(OpId op) const {
-        return {predecessors_.data() + start_[index(op)], predecessors_.data() + start_[index(op) + 1]};
-    }
     OpId last_over() const {
         for (OpId op{}; op != program_.ops.end_id(); op = next(op)) {
             if (timeline_.spans[op].end == timeline_.end) return op;
@@ -101,22 +98,10 @@ class CriticalPath {
         throw LogicError("an exchange began before its last party arrived");
     }
 
-    OpId binding_predecessor(OpId op) const {
-        const Instant posted = timeline_.spans[op].posted;
-        OpId binding = no_op;
-        for (const OpId before : predecessors_of(op)) {
-            if (timeline_.spans[before].end != posted) continue;
-            if (binding == no_op || program_.ops[before].kind == OpKind::compute) binding = before;
-        }
-        WEFT_CHECK(binding != no_op || posted == Instant{}, "an op waited for nothing");
-        return binding;
-    }
-
     const Program& program_;
     const Timeline& timeline_;
     ExchangeOps parties_;
-    std::vector<std::uint32_t> start_;  // CSR over OpId, size ops + 1
-    std::vector<OpId> predecessors_;
+    Table<OpId, OpId> binding_;  // of what each waits for, the op that binds it, if any
 };
 
 }  // namespace weft

@@ -19,7 +19,6 @@
 #include "sim/engine/engine.hpp"
 #include "sim/engine/exchanges.hpp"
 #include "sim/engine/timeline.hpp"
-#include "sim/program/compute_times.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "sim/program/compute_times.hpp"
+#include "sim/program/program.hpp"
 
 namespace weft {
 namespace {

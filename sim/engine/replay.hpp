@@ -11,7 +11,6 @@
 #include "sim/base/instant.hpp"
 #include "sim/engine/exchanges.hpp"
 #include "sim/engine/timeline.hpp"
-#include "sim/program/compute_times.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "sim/program/compute_times.hpp"
 
 namespace weft {
 namespace {

@@ -13,7 +13,6 @@
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
 #include "sim/network/traffic_recorder.hpp"
-#include "sim/program/compute_times.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {

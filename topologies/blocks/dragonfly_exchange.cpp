@@ -13,8 +13,8 @@ class Exchange {
         const std::size_t m = wires.cables;
         for (const DragonflyUse& use : uses) {
             Group& group = groups_[use.leaf / wires.size];
-            if (group.leaves.empty()) group.leaves.resize(wires.size, Side(m));
-            for (Side* side : {&group.leaves[use.leaf % wires.size], &group.all(m)}) {
+            if (group.leaves.empty()) group.leaves.resize(wires.size, Side(m)), group.all = Side(m);
+            for (Side* side : {&group.leaves[use.leaf % wires.size], &group.all}) {
                 side->low_senders[use.as_low] += use.senders;
                 side->high_senders[use.as_high] += use.senders;
                 side->low_receivers[use.as_low] += use.receivers;
@@ -53,20 +53,15 @@ class Exchange {
   private:
     // Who sends and receives at a switch or in a group, by what they add to the number of a cable.
     struct Side {
-        explicit Side(std::size_t cables)
+        explicit Side(std::size_t cables = 0)
             : low_senders(cables), high_senders(cables), low_receivers(cables), high_receivers(cables) {}
         std::vector<double> low_senders, high_senders, low_receivers, high_receivers;
         double senders = 0, receivers = 0;
     };
     struct Group {
         std::vector<Side> leaves{};
-        std::vector<Side> sums{};       // one, of all leaves
+        Side all{};                     // of all leaves
         std::vector<double> between{};  // messages from leaf to leaf
-        Side& all(std::size_t cables) {
-            if (sums.empty()) sums.emplace_back(cables);
-            return sums.front();
-        }
-        const Side& all() const { return sums.front(); }
     };
 
     // How many of the pairs of two sides take a cable.
@@ -102,14 +97,14 @@ class Exchange {
             double hops = 0, last = 0;  // local ones, at most
             for (std::uint32_t i = 0; i < wires_.size; ++i) {
                 const std::uint32_t from = g * wires_.size + i, to = h * wires_.size + i;
-                const double sent = pairs(senders(groups_[g].leaves[i]), receivers(groups_[h].all()), c);
-                const double received = pairs(senders(groups_[g].all()), receivers(groups_[h].leaves[i]), c);
+                const double sent = pairs(senders(groups_[g].leaves[i]), receivers(groups_[h].all), c);
+                const double received = pairs(senders(groups_[g].all), receivers(groups_[h].leaves[i]), c);
                 add_local(from, out, kind, sent);
                 add_local(in, to, kind, received);
                 if (sent > 0 && from != out) hops = 1;
                 if (received > 0 && to != in) last = 1;
             }
-            const double messages = pairs(senders(groups_[g].all()), receivers(groups_[h].all()), c);
+            const double messages = pairs(senders(groups_[g].all), receivers(groups_[h].all), c);
             add_global(g, h, c, kind, messages);
             if (messages > 0) sink_.reach(kind, global_ + (hops + last) * local_);
         }
@@ -153,14 +148,14 @@ class Exchange {
         double senders = 0, receivers = 0;
         for (const std::uint32_t g : used_) {
             if (g == k) continue;
-            senders += groups_[g].all().senders;
-            receivers += groups_[g].all().receivers;
+            senders += groups_[g].all.senders;
+            receivers += groups_[g].all.receivers;
         }
         for (const std::uint32_t g : used_) {
             if (g == k) continue;
             const Group& group = groups_[g];
-            const double to_others = (receivers - group.all().receivers) / (middles * m);
-            const double from_others = (senders - group.all().senders) / (middles * m);
+            const double to_others = (receivers - group.all.receivers) / (middles * m);
+            const double from_others = (senders - group.all.senders) / (middles * m);
             for (std::uint32_t c = 0; c < wires_.cables; ++c) {
                 const std::uint32_t end = wires_.gateway(g, k, c);
                 for (std::uint32_t i = 0; i < wires_.size; ++i) {
@@ -168,12 +163,12 @@ class Exchange {
                     add_local(leaf, end, ExchangeRoute::detour, group.leaves[i].senders * to_others);
                     add_local(end, leaf, ExchangeRoute::detour, group.leaves[i].receivers * from_others);
                 }
-                add_global(g, k, c, ExchangeRoute::detour, group.all().senders * to_others);
-                add_global(k, g, c, ExchangeRoute::detour, group.all().receivers * from_others);
+                add_global(g, k, c, ExchangeRoute::detour, group.all.senders * to_others);
+                add_global(k, g, c, ExchangeRoute::detour, group.all.receivers * from_others);
             }
             for (const std::uint32_t h : used_) {
                 if (h == k || h == g) continue;
-                const double each = group.all().senders * groups_[h].all().receivers / (middles * m * m);
+                const double each = group.all.senders * groups_[h].all.receivers / (middles * m * m);
                 for (std::uint32_t c = 0; c < wires_.cables; ++c) {
                     for (std::uint32_t d = 0; d < wires_.cables; ++d)
                         add_local(wires_.gateway(k, g, c), wires_.gateway(k, h, d), ExchangeRoute::detour, each);

@@ -12,7 +12,7 @@
 #include "models/device/device.hpp"
 #include "models/memory/memory.hpp"
 #include "models/transformer/transformer.hpp"
-#include "sim/program/compute_times.hpp"
+#include "sim/program/program.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/job/documents.hpp"

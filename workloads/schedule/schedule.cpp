@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace weft {
@@ -51,8 +50,7 @@ bool covers(const Moment& more, const Moment& less) {
 class Moments {
   public:
     void add(const Moment& moment) {
-        if (seen_.contains(moment)) return;
-        seen_.insert(moment);
+        if (!seen_.insert(moment).second) return;
         if (std::ranges::any_of(kept_, [&](const Moment& other) { return covers(other, moment); })) return;
         std::erase_if(kept_, [&](const Moment& other) { return covers(moment, other); });
         kept_.push_back(moment);
@@ -60,14 +58,8 @@ class Moments {
     std::vector<Moment> kept() && { return std::move(kept_); }
 
   private:
-    struct Before {
-        bool operator()(const Moment& a, const Moment& b) const {
-            return std::tie(a.kind, a.chunk, a.ahead, a.alive) < std::tie(b.kind, b.chunk, b.ahead, b.alive);
-        }
-    };
-
     std::vector<Moment> kept_;
-    std::set<Moment, Before> seen_;  // steady phases pass through the same moments again and again
+    std::set<Moment> seen_;  // steady phases pass through the same moments again and again
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A pipeline schedule as pure functions: where the parts of a model sit, and for each stage the order of its slots.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -96,7 +97,7 @@ struct Moment {
     std::vector<std::uint32_t> alive;  // micro-batches whose activations are kept, by chunk
     // Of a backward that runs as one with a forward: the chunk of that, whose micro-batch is not among those alive.
     std::optional<std::uint32_t> ahead{};
-    bool operator==(const Moment&) const = default;
+    auto operator<=>(const Moment&) const = default;
 };
 
 // Of the slots of a stage with so many model parts, in their order: those moments that no other one of the same kind
