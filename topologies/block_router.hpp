@@ -88,7 +88,6 @@ class BlockRouter final : public Router {
     std::optional<LinkMove> move(std::span<const RankId> ranks, std::int32_t by) const override;
     std::uint64_t residue(std::span<const RankId> ranks) const override;
     LinkId uplink(RankId rank) const override { return numbering_.up(port(rank)); }
-    LinkId downlink(RankId rank) const override { return numbering_.down(port(rank)); }
 
   private:
     std::uint32_t node(RankId rank) const { return static_cast<std::uint32_t>(rank) / numbering_.accelerators; }

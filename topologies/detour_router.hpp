@@ -34,7 +34,7 @@ class DetourRouter final : public Router {
         for (const std::uint32_t node : links_.crippled_nodes()) {
             for (std::uint32_t local = 0; local < links_.ranks_per_node(); ++local) {
                 const RankId rank{node * links_.ranks_per_node() + local};
-                doors_.emplace(rank, find_doors(rank));
+                doors_.emplace(rank, find_door(rank));
             }
         }
     }
@@ -71,11 +71,7 @@ class DetourRouter final : public Router {
 
     LinkId uplink(RankId rank) const override {
         const auto found = doors_.find(rank);
-        return found == doors_.end() ? inner_->uplink(rank) : found->second.up;
-    }
-    LinkId downlink(RankId rank) const override {
-        const auto found = doors_.find(rank);
-        return found == doors_.end() ? inner_->downlink(rank) : found->second.down;
+        return found == doors_.end() ? inner_->uplink(rank) : found->second;
     }
 
   private:
@@ -86,11 +82,6 @@ class DetourRouter final : public Router {
     struct Gates {
         RankId out{}, in{};
     };
-    // The links by which a rank's traffic passes the edge of its node.
-    struct Doors {
-        LinkId up{}, down{};
-    };
-
     // Of the same node: itself, then the nearest.
     RankId neighbour(RankId rank, std::size_t i) const {
         const std::uint32_t n = links_.ranks_per_node(), number = static_cast<std::uint32_t>(rank);
@@ -146,9 +137,8 @@ class DetourRouter final : public Router {
                                      index(from), index(to), Route::capacity));
     }
 
-    // Where traffic with the rank of the same place in another node, a whole one if there is one, passes the node's
-    // edge.
-    Doors find_doors(RankId rank) const {
+    // By which link traffic to the rank of the same place in another node, a whole one if there is one, leaves.
+    LinkId find_door(RankId rank) const {
         const std::uint32_t n = links_.ranks_per_node();
         std::optional<RankId> opposite;
         for (std::uint32_t node = 0; node < links_.ranks() / n; ++node) {
@@ -157,10 +147,8 @@ class DetourRouter final : public Router {
             opposite = other;
             if (!links_.is_crippled(other)) break;
         }
-        const Route out = route(rank, *opposite, 0), in = route(*opposite, rank, 0);
-        const auto up = std::ranges::find_if(out.links(), [&](LinkId link) { return links_.enters_network(link); });
-        const auto down = std::ranges::find_if(in.links(), [&](LinkId link) { return links_.leaves_network(link); });
-        return {*up, *down};
+        const Route out = route(rank, *opposite, 0);
+        return *std::ranges::find_if(out.links(), [&](LinkId link) { return links_.enters_network(link); });
     }
 
     // Distances as the router inside knows them: all nodes are equal to it.
@@ -190,7 +178,7 @@ class DetourRouter final : public Router {
     LiveLinks links_;
     std::vector<std::vector<std::uint32_t>> neighbours_;   // by accelerator of a node
     std::map<std::pair<RankId, RankId>, Route> rerouted_;  // inside nodes, where the inner route is dead
-    std::map<RankId, Doors> doors_;                        // of ranks of crippled nodes
+    std::map<RankId, LinkId> doors_;                       // of ranks of crippled nodes
 };
 
 }  // namespace weft

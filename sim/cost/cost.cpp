@@ -1,7 +1,6 @@
 #include "sim/cost/cost.hpp"
 
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include "sim/base/check.hpp"
@@ -62,19 +61,6 @@ Seconds PhaseCost::latency(Bytes message) const {
 }
 
 Seconds PhaseCost::time(Bytes message) const { return latency(message) + idle(*this, message); }
-
-std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
-                            std::span<const Communicator> communicators, const Topology& topology,
-                            const Library& library, const ProtocolCost& protocol) {
-    WEFT_CHECK(!communicators.empty(), "a collective without communicators");
-    for (const Communicator& communicator : communicators) {
-        WEFT_CHECK(communicator.size() == shape.members, "communicators in lock step have equally many members");
-    }
-    if (shape.members < 2) return {{.launch = library.launch + protocol.launch}};
-    WEFT_CHECK(algorithm.runs(shape), std::string(algorithm.name) + " cannot run in a group of this shape");
-    const auto cost_of = [&](const Phase& phase) { return cost(phase, communicators, topology, protocol); };
-    return cost(algorithm.phases(shape), cost_of, library, protocol);
-}
 
 // Routes are the costly part: each kind of traffic is routed once.
 std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<PhaseCost(const Phase&)>& cost_of,

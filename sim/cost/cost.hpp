@@ -54,14 +54,9 @@ struct PhaseCost {
     Seconds time(Bytes message) const;
 };
 
-// The algorithm run in lock step by communicators of equal size and shape (LogicError otherwise, or if the algorithm
-// cannot run in that shape). Phases on the same traffic that follow one another are one stretch. The first stretch
-// carries the launch latencies; a group of one costs nothing else.
-std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
-                            std::span<const Communicator> communicators, const Topology& topology,
-                            const Library& library, const ProtocolCost& protocol);
-
-// The same for the phases of an algorithm. `cost_of` one, as a stretch without launch latencies.
+// Of the phases of an algorithm that communicators run in lock step; `cost_of` one, as a stretch without launch
+// latencies. Phases on the same traffic that follow one another are one stretch. The first carries the launch
+// latencies.
 std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<PhaseCost(const Phase&)>& cost_of,
                             const Library& library, const ProtocolCost& protocol);
 

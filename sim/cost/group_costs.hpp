@@ -10,6 +10,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -135,12 +136,10 @@ class GroupCosts {
     // Loads of links that were worked out so far.
     std::size_t routed_links() const {
         std::size_t links = 0;
-        for (const auto* const known : {&phases_, &first_phases_}) {
-            for (const auto& [choice, phases] : *known) {
-                for (const PhaseCost& phase : phases) links += phase.pattern.loads.size();
-            }
+        for (const auto& [choice, phases] : phases_) {
+            for (const PhaseCost& phase : phases) links += phase.pattern.loads.size();
         }
-        return links;
+        return first_ != nullptr ? links + first_->routed_links() : links;
     }
 
   private:
@@ -168,12 +167,12 @@ class GroupCosts {
     const std::vector<PhaseCost>& phases_of_first(const Choice& choice) {
         const std::vector<Communicator>& all = communicators(library_.order_of(*choice.algorithm));
         if (all.size() == 1 && all.front().copies.empty()) return phases(choice);
-        const auto [it, fresh] = first_phases_.try_emplace(choice);
-        if (fresh) {
-            const Communicator first{.channels = all.front().channels, .ports = all.front().ports};
-            it->second = cost(*choice.algorithm, shape_, {&first, 1}, topology_, library_, *choice.protocol);
-        }
-        return it->second;
+        const auto lay = [this](Order order) {
+            const Communicator& first = communicators(order).front();
+            return std::vector{Communicator{.channels = first.channels, .ports = first.ports}};
+        };
+        if (first_ == nullptr) first_ = std::make_unique<GroupCosts>(topology_, library_, shape_, lay);
+        return first_->phases(choice);
     }
 
     // The first with the least time. Groups are many, and mostly equal: the traffic of all is worked out only where
@@ -245,10 +244,9 @@ class GroupCosts {
     }
 
     std::vector<PhaseCost> work_out(const Choice& choice) {
+        if (shape_.members < 2) return {{.launch = library_.launch + choice.protocol->launch}};
+        WEFT_CHECK(choice.algorithm->runs(shape_), "an algorithm in a group of a shape that it cannot run in");
         const Order order = library_.order_of(*choice.algorithm);
-        if (shape_.members < 2) {
-            return cost(*choice.algorithm, shape_, communicators(order), topology_, library_, *choice.protocol);
-        }
         const auto of_phase = [&](const Phase& phase) { return cost_of(phase, order, *choice.protocol); };
         return cost(choice.algorithm->phases(shape_), of_phase, library_, *choice.protocol);
     }
@@ -287,7 +285,7 @@ class GroupCosts {
     std::map<std::pair<Order, const ProtocolCost*>, std::deque<Known>> known_;
     // Of a message, that one member sends another at once.
     mutable std::map<const Algorithm*, double> largest_fractions_;
-    std::map<Choice, std::vector<PhaseCost>> first_phases_;
+    std::unique_ptr<GroupCosts> first_;  // of the first communicator alone
 };
 
 }  // namespace weft

@@ -113,10 +113,9 @@ class Router {
     virtual ~Router() = default;
     // Links from `from` to `to`. `salt` chooses among equal paths (ECMP, parallel links) where there are several.
     virtual Route route(RankId from, RankId to, std::uint64_t salt) const = 0;
-    // The link by which `rank`'s traffic leaves its node towards the network (and `downlink`: enters it), where it goes
-    // to a rank of the same place in another node; where NICs are chosen by the receiver, other traffic may differ.
+    // The link by which `rank`'s traffic leaves its node towards the network, where it goes to a rank of the same place
+    // in another node; where NICs are chosen by the receiver, other traffic may differ.
     virtual LinkId uplink(RankId rank) const = 0;
-    virtual LinkId downlink(RankId rank) const = 0;
     // How many non-minimal routes there are to spread over besides `route`, and one of them (i < detours).
     virtual std::uint32_t detours(RankId /*from*/, RankId /*to*/) const { return 0; }
     virtual Route detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t /*i*/) const {

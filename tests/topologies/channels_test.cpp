@@ -141,7 +141,7 @@ TEST_P(rings_of, whole_nodes_use_every_nic_alike) {
     for (std::uint32_t r = 0; r < topology.ranks; ++r) {
         const auto count = [&](LinkId link) { return load.contains(link) ? load.at(link) : 0; };
         up.insert(count(topology.router->uplink(RankId(r))));
-        down.insert(count(topology.router->downlink(RankId(r))));
+        down.insert(count(topology.wiring->reverse(topology.router->uplink(RankId(r)))));
     }
     EXPECT_EQ(up.size(), 1U);
     EXPECT_EQ(up, down);

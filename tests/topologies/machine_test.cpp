@@ -120,7 +120,7 @@ TEST_P(machine, traffic_between_nodes_uses_the_ports_of_its_ranks_and_only_those
         const RankId forwarder{from_node(topology, from) + topology.local_of(to)};  // of the receiver's rail, with PXN
         const auto own = uses(topology.router->uplink(from)), rail = uses(topology.router->uplink(forwarder));
         EXPECT_EQ(std::max(own, rail), across ? 1 : 0);
-        EXPECT_EQ(uses(topology.router->downlink(to)), across ? 1 : 0);
+        EXPECT_EQ(uses(topology.wiring->reverse(topology.router->uplink(to))), across ? 1 : 0);
         EXPECT_EQ(switch_hops(topology, route) > 0 && !across, false);
     }
 }

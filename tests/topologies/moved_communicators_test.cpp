@@ -5,6 +5,7 @@
 #include <array>
 
 #include "sim/cost/cost.hpp"
+#include "tests/sim/cost/algorithm_cost.hpp"
 #include "tests/topologies/route_walk.hpp"
 #include "topologies/channels.hpp"
 #include "topologies/machine.hpp"

@@ -92,8 +92,7 @@ class MeasuredGroup {
         return {topology_, library, set_.costs().shape(), [this](Order order) { return communicators(order); }};
     }
     std::vector<PhaseCost> cost(const Algorithm& algorithm, const Library& library, const ProtocolCost& protocol) {
-        return weft::cost(algorithm, set_.costs().shape(), communicators(library.order_of(algorithm)), topology_,
-                          library, protocol);
+        return costs(library).phases({&algorithm, &protocol});
     }
 
     MeasuredGroup(const MeasuredGroup&) = delete;  // set_ refers to topology_

@@ -20,7 +20,7 @@ class CrossbarRouter : public Router {
         return route;
     }
     LinkId uplink(RankId rank) const override { return LinkId(2 * static_cast<std::uint32_t>(rank)); }
-    LinkId downlink(RankId rank) const override { return LinkId(2 * static_cast<std::uint32_t>(rank) + 1); }
+    LinkId downlink(RankId rank) const { return LinkId(2 * static_cast<std::uint32_t>(rank) + 1); }
 };
 
 // A message between two ranks takes 2 x `latency` and bytes / `bandwidth`.

@@ -31,7 +31,7 @@ class RacksRouter : public Router {
         return route;
     }
     LinkId uplink(RankId rank) const override { return LinkId(2 * static_cast<std::uint32_t>(rank)); }
-    LinkId downlink(RankId rank) const override { return LinkId(2 * static_cast<std::uint32_t>(rank) + 1); }
+    LinkId downlink(RankId rank) const { return LinkId(2 * static_cast<std::uint32_t>(rank) + 1); }
 
   private:
     std::uint32_t ranks_, per_rack_;

@@ -19,7 +19,6 @@ class TwoWays : public Router {
     explicit TwoWays(std::uint32_t detours) : detours_(detours) {}
     Route route(RankId, RankId, std::uint64_t) const override { return over(direct); }
     LinkId uplink(RankId) const override { return way_in; }
-    LinkId downlink(RankId) const override { return way_in; }
     std::uint32_t detours(RankId, RankId) const override { return detours_; }
     Route detour(RankId, RankId, std::uint64_t, std::uint32_t i) const override {
         return over(LinkId(static_cast<std::uint32_t>(first_detour) + i));

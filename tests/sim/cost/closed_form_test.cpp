@@ -14,6 +14,7 @@
 #include "sim/engine/engine.hpp"
 #include "sim/program/program_builder.hpp"
 #include "tests/sim/collective/toy_crossbar.hpp"
+#include "tests/sim/cost/algorithm_cost.hpp"
 
 namespace weft {
 namespace {

@@ -9,6 +9,7 @@
 #include "sim/base/check.hpp"
 #include "tests/sim/collective/members.hpp"
 #include "tests/sim/collective/toy_crossbar.hpp"
+#include "tests/sim/cost/algorithm_cost.hpp"
 
 namespace weft {
 namespace {
@@ -96,15 +97,6 @@ TEST(cost, a_group_of_one_costs_its_launch) {
     EXPECT_NEAR(costs[0].latency(any_message).value, 10e-6, 1e-18);
     EXPECT_EQ(costs[0].bytes_per_message_byte, 0.0);
     EXPECT_TRUE(is_unlimited(costs[0].pattern));
-}
-
-TEST(cost, refuses_unequal_groups_and_too_many_members) {
-    const Topology topology = toy_crossbar(4, 1, 10_GBps, 1_us);
-    const std::vector<Communicator> unequal{{{first_ranks(2)}}, {{first_ranks(3)}}};
-    const Algorithm& ring = *find_algorithm(Collective::all_reduce, "ring");
-    EXPECT_THROW(cost(ring, {.members = 2}, unequal, topology, {}, {}), LogicError);
-    EXPECT_THROW(cost(ring, {.members = 2}, {}, topology, {}, {}), LogicError);
-    EXPECT_THROW(cost_of(Collective::point_to_point, "direct", 3, topology), LogicError);
 }
 
 TEST(cost, of_a_whole_large_machine_takes_well_below_a_second) {
