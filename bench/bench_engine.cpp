@@ -8,7 +8,6 @@
 
 #include "bench/proof.hpp"
 #include "sim/engine/engine.hpp"
-#include "sim/engine/unfold.hpp"
 #include "sim/program/program_builder.hpp"
 #include "tests/sim/network/toy.hpp"
 

@@ -24,7 +24,7 @@ struct PathPiece {
     Instant begin, end;
 };
 
-// Of a program without routines (sim/engine/unfold.hpp) and its timeline; both must outlive this.
+// Of a program without routines (sim/engine/timeline.hpp) and its timeline; both must outlive this.
 class CriticalPath {
   public:
     CriticalPath(const Program& program, const Timeline& timeline)

@@ -8,7 +8,6 @@
 
 #include "sim/base/check.hpp"
 #include "sim/engine/exchanges.hpp"
-#include "sim/engine/unfold.hpp"
 
 namespace weft {
 namespace {

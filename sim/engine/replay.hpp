@@ -25,7 +25,7 @@ struct OtherTimes {
 
 class Replay {
   public:
-    // Of a program without routines (sim/engine/unfold.hpp) and its timeline; both must outlive this. Any thread may
+    // Of a program without routines (sim/engine/timeline.hpp) and its timeline; both must outlive this. Any thread may
     // ask.
     Replay(const Program& program, const Timeline& timeline) : program_(program), timeline_(timeline), works_(program) {
         WEFT_CHECK(program.routines.empty(), "a replay of a program with routines");

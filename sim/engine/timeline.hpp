@@ -1,8 +1,8 @@
 // When each operation of each rank class happened. The raw result of a run; reports are computed from it.
 //
 // A routine of the program runs many times, so its ops have no spans of their own: what happened is kept in parts, in
-// each of which one op begins when the one before is over, and nothing changes beside them. sim/engine/unfold.hpp makes
-// spans of them.
+// each of which one op begins when the one before is over, and nothing changes beside them. unfold() makes spans
+// of them.
 #pragma once
 
 #include <array>
@@ -157,5 +157,10 @@ struct Timeline {
                             });
     }
 };
+
+// Programs and timelines in which every run of a routine is written out, op by op, for whoever looks at single ops
+// (unfold.cpp). The same program without routines runs to the same times; its timeline follows from that of `program`.
+Program unfold(const Program& program);
+Timeline unfold(const Program& program, Timeline timeline);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-#include "sim/engine/unfold.hpp"
+#include "sim/engine/timeline.hpp"
 
 #include <limits>
 #include <utility>

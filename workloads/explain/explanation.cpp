@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "sim/engine/unfold.hpp"
+#include "sim/engine/timeline.hpp"
 #include "sim/io/units.hpp"
 #include "workloads/step/lanes.hpp"
 

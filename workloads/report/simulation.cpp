@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "sim/engine/unfold.hpp"
+#include "sim/engine/timeline.hpp"
 #include "sim/io/units.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/plan/stage_memory.hpp"

@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "sim/engine/breakdown.hpp"
-#include "sim/engine/unfold.hpp"
 #include "sim/network/link_traffic.hpp"
 #include "workloads/groups/prepared_topology.hpp"
 #include "workloads/plan/plan.hpp"

@@ -43,7 +43,7 @@ struct StepSize {
     std::uint64_t parties = 0;    // of them, that take part in an exchange
     std::uint64_t exchanges = 0;  // of the program
     std::uint64_t repeated = 0;   // ops of routines that do not run ahead, as often as they run
-    // The same of the program with its routines written out (sim/engine/unfold.hpp), and whether it will be.
+    // The same of the program with its routines written out (sim/engine/timeline.hpp), and whether it will be.
     std::uint64_t unfolded_ops = 0, unfolded_parties = 0, unfolded_exchanges = 0;
     bool is_written_out = false;
     std::uint64_t meetings = 0;  // exchanges of several classes, as often as they happen: they never run ahead

@@ -10,7 +10,6 @@
 
 #include "sim/engine/breakdown.hpp"
 #include "sim/engine/run.hpp"
-#include "sim/engine/unfold.hpp"
 #include "tests/sim/engine/toy_program.hpp"
 
 namespace weft {

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/engine/unfold.hpp"
+#include "sim/engine/timeline.hpp"
 #include "tests/workloads/long_hand.hpp"
 #include "tests/workloads/random_jobs.hpp"
 #include "tests/workloads/studies.hpp"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "sim/engine/run.hpp"
-#include "sim/engine/unfold.hpp"
 #include "sim/network/flow_network.hpp"
 #include "tests/workloads/random_jobs.hpp"
 #include "tests/workloads/studies.hpp"
