@@ -186,7 +186,6 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     if (read_network != nullptr && read_node != nullptr) {  // a network has ports for the NICs of a node
         parts->network = read_network(network, classes, {info.nodes, std::max(nics, 1U), parts->node.pxn});
     }
-    info.whole_node = parts->node.accelerators;
     if (parts->node.uses > 0) parts->node.leave_idle(parts->node.uses);
     info.libraries = read_libraries(root);
     if (root.has("host")) info.host = read_host(root.object("host"));

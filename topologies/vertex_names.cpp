@@ -2,38 +2,26 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <cmath>
-
-#include "sim/base/check.hpp"
 
 namespace weft {
 
 VertexNames::VertexNames(const Topology& topology)
     : topology_(topology),
-      nics_(topology.vertices_of(NodeKind::nic) / (topology.ranks / topology.ranks_per_node)),
-      node_switches_(topology.vertices_of(NodeKind::node_switch) / (topology.ranks / topology.ranks_per_node)),
-      number_of_kind_(topology.vertices()) {
-    std::array<std::uint32_t, 4> count{};
-    for (NodeId vertex{}; vertex != number_of_kind_.end_id(); vertex = next(vertex)) {
-        number_of_kind_[vertex] = count[static_cast<std::size_t>(topology.node_kind(vertex))]++;
-    }
-}
+      nodes_(topology.ranks / topology.ranks_per_node),
+      nics_(topology.vertices_of(NodeKind::nic) / nodes_),
+      node_switches_(topology.vertices_of(NodeKind::node_switch) / nodes_) {}
 
+// Accelerators of a node come first, then NICs, then switches.
 std::string VertexNames::operator[](NodeId vertex) const {
-    const std::uint32_t number = number_of_kind_[vertex];
-    switch (topology_.node_kind(vertex)) {
-        case NodeKind::accelerator:
-            return fmt::format("rank {}", number);
-        case NodeKind::nic:
-            return fmt::format("node {} NIC {}", number / nics_, number % nics_);
-        case NodeKind::node_switch:
-            if (node_switches_ == 1) return fmt::format("node {} switch", number);
-            return fmt::format("node {} switch {}", number / node_switches_, number % node_switches_);
-        case NodeKind::network_switch:
-            return topology_.wiring->switch_name(number);
-    }
-    throw LogicError("a NodeKind outside its enumerators");
+    const std::uint32_t number = static_cast<std::uint32_t>(vertex), inside = nodes_ * topology_.node_vertices;
+    if (number >= inside) return topology_.wiring->switch_name(number - inside);
+    const std::uint32_t node = number / topology_.node_vertices, place = number % topology_.node_vertices;
+    const std::uint32_t accelerators = topology_.ranks_per_node;
+    if (place < accelerators) return fmt::format("rank {}", node * accelerators + place);
+    if (place < accelerators + nics_) return fmt::format("node {} NIC {}", node, place - accelerators);
+    if (node_switches_ == 1) return fmt::format("node {} switch", node);
+    return fmt::format("node {} switch {}", node, place - accelerators - nics_);
 }
 
 namespace {

@@ -22,8 +22,8 @@ class VertexNames {
 
   private:
     const Topology& topology_;
-    std::uint32_t nics_, node_switches_;           // of one node
-    Table<NodeId, std::uint32_t> number_of_kind_;  // of each vertex: those of a kind come node by node
+    std::uint32_t nodes_;
+    std::uint32_t nics_, node_switches_;  // of one node
 };
 
 // One of the links that carried most, by name.

@@ -3,6 +3,7 @@
 #include <ceres/ceres.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -245,17 +246,10 @@ class Fitter : ceres::IterationCallback {
 }  // namespace
 
 std::string_view text(Determination what) {
-    switch (what) {
-        case Determination::determined:
-            return "fitted";
-        case Determination::at_limit:
-            return "fitted, at its limit";
-        case Determination::without_effect:
-            return "left alone: the rows do not depend on it";
-        case Determination::not_told_apart:
-            return "left alone: not told apart from those above";
-    }
-    throw LogicError("a Determination outside its enumerators");
+    constexpr std::array<std::string_view, 4> texts{"fitted", "fitted, at its limit",
+                                                    "left alone: the rows do not depend on it",
+                                                    "left alone: not told apart from those above"};
+    return texts.at(static_cast<std::size_t>(what));
 }
 
 Fit fit_least_squares(std::span<const FitParameter> parameters, const Residuals& residuals, Alike alike) {

@@ -107,9 +107,7 @@ class Symmetry {
         colours.of_group = group_;
         colours.uneven_kinds = uneven_kinds_;
         for (const LinkId link : crossed_) colours.shared_links.push_back(topology_.link_class(link));
-        std::sort(colours.shared_links.begin(), colours.shared_links.end());
-        colours.shared_links.erase(std::unique(colours.shared_links.begin(), colours.shared_links.end()),
-                                   colours.shared_links.end());
+        make_set(colours.shared_links);
         return colours;
     }
 
@@ -127,10 +125,11 @@ class Symmetry {
 
     static std::uint64_t bits(double number) { return std::bit_cast<std::uint64_t>(number); }
     // Sorted, each once.
-    static void make_set(std::vector<std::uint64_t>& words, std::size_t from) {
-        const auto begin = words.begin() + static_cast<std::ptrdiff_t>(from);
-        std::sort(begin, words.end());
-        words.erase(std::unique(begin, words.end()), words.end());
+    template <class T>
+    static void make_set(std::vector<T>& all, std::size_t from = 0) {
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
+        std::sort(begin, all.end());
+        all.erase(std::unique(begin, all.end()), all.end());
     }
 
     void list_groups_of_ranks() {
@@ -207,8 +206,7 @@ class Symmetry {
             if (known != group_[g]) uneven_kinds_.push_back(kind_[g]);
         }
         groups_ = palette.colours();
-        std::sort(uneven_kinds_.begin(), uneven_kinds_.end());
-        uneven_kinds_.erase(std::unique(uneven_kinds_.begin(), uneven_kinds_.end()), uneven_kinds_.end());
+        make_set(uneven_kinds_);
     }
 
     void colour_links() {
@@ -253,8 +251,7 @@ class Symmetry {
                 if (link_place_[i] == nowhere) continue;
                 crossed.push_back({std::uint64_t{loads_[i].stretch} << 32U | link_[link_place_[i]], loads_[i].units});
             }
-            std::sort(crossed.begin(), crossed.end());
-            crossed.erase(std::unique(crossed.begin(), crossed.end()), crossed.end());
+            make_set(crossed);
             for (const auto& each : crossed) signature.insert(signature.end(), each.begin(), each.end());
             group_[g] = palette.colour_of(signature);
         }

@@ -228,7 +228,6 @@ TEST(fat_tree, a_part_of_each_node_keeps_its_nics_and_rails) {
     const Machine racks = Machine::load("gb200-nvl72");
     const Machine part = racks.sized(4, 64);
     EXPECT_EQ(part.info().accelerators_per_node, 64U);
-    EXPECT_EQ(part.info().whole_node, 72U);
     EXPECT_EQ(part.info().nics_per_node, 64U);
     EXPECT_TRUE(racks.sized(4, 64).is_copy_of(part));
     const Topology some = part.topology(4), all = racks.topology(4);
