@@ -39,24 +39,6 @@ std::vector<NodeMembers> by_node(const Topology& topology, std::span<const RankI
     return nodes;
 }
 
-// How many members each node has.
-std::vector<std::uint32_t> members_on_nodes(const Topology& topology, std::span<const RankId> members) {
-    std::vector<std::uint32_t> counts;
-    std::uint32_t last = 0;
-    for (const RankId rank : members) {
-        const std::uint32_t node = topology.node_of(rank);
-        if (!counts.empty() && node < last) {
-            std::vector<RankId> sorted(members.begin(), members.end());
-            std::ranges::sort(sorted);
-            return members_on_nodes(topology, sorted);
-        }
-        if (counts.empty() || node != last) counts.push_back(0);
-        ++counts.back();
-        last = node;
-    }
-    return counts;
-}
-
 bool is_crippled(const Topology& topology, const NodeMembers& node) {
     return std::ranges::binary_search(topology.crippled_nodes, node.node);
 }
@@ -256,14 +238,15 @@ GroupShape shape_of(const Topology& topology, std::span<const RankId> members) {
         const auto size = static_cast<std::uint32_t>(members.size());
         return {.members = size, .nodes = size};
     }
-    const std::vector<std::uint32_t> counts = members_on_nodes(topology, members);
+    std::vector<std::size_t> counts;  // of members, by node
+    for (const NodeMembers& node : by_node(topology, members)) counts.push_back(node.local.size());
     GroupShape shape{.members = static_cast<std::uint32_t>(members.size()),
                      .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(counts.size(), 1))};
-    for (const std::uint32_t count : counts) shape.even = shape.even && count == counts.front();
+    for (const std::size_t count : counts) shape.even = shape.even && count == counts.front();
     const bool equal_before_last = std::all_of(counts.begin(), counts.end() - (counts.empty() ? 0 : 1),
-                                               [&](std::uint32_t count) { return count == counts.front(); });
+                                               [&](std::size_t count) { return count == counts.front(); });
     if (!shape.even && equal_before_last && counts.back() < counts.front() && std::ranges::is_sorted(members))
-        shape.before_last = counts.front();
+        shape.before_last = static_cast<std::uint32_t>(counts.front());
     return shape;
 }
 

@@ -76,30 +76,6 @@ Seconds posting(const Topology& topology, const ProtocolCost& protocol, std::spa
     return longest;
 }
 
-void PhaseTraffic::Traffic::add(const Traffic& other) {
-    loads.add(other.loads);
-    has_detours |= other.has_detours;
-    undecided.insert(undecided.end(), other.undecided.begin(), other.undecided.end());
-    exchanges.insert(exchanges.end(), other.exchanges.begin(), other.exchanges.end());
-}
-
-void PhaseTraffic::Traffic::add_moved(const Traffic& other, const LinkMove& move) {
-    loads.add_moved(other.loads, move);
-    has_detours |= other.has_detours;
-    for (const Divertible& message : other.undecided) {
-        undecided.push_back(message);
-        undecided.back().from = move(message.from);
-        undecided.back().to = move(message.to);
-    }
-}
-
-void PhaseTraffic::Traffic::clear() {
-    loads.clear();
-    has_detours = false;
-    undecided.clear();
-    exchanges.clear();
-}
-
 PhaseTraffic::PhaseTraffic(const Topology& topology, const ProtocolCost& protocol, const Router& router)
     : topology_(topology), protocol_(protocol), router_(router), busiest_(topology) {}
 

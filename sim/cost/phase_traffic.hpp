@@ -88,9 +88,25 @@ class PhaseTraffic {
         std::vector<Divertible> undecided;
         std::vector<DivertibleExchange> exchanges;
         bool is_undecided() const { return !undecided.empty() || !exchanges.empty(); }
-        void add(const Traffic& other);
-        void add_moved(const Traffic& other, const LinkMove& move);
-        void clear();
+
+        void add(const Traffic& other) {
+            loads.add(other.loads);
+            has_detours |= other.has_detours;
+            undecided.insert(undecided.end(), other.undecided.begin(), other.undecided.end());
+            exchanges.insert(exchanges.end(), other.exchanges.begin(), other.exchanges.end());
+        }
+        void add_moved(const Traffic& other, const LinkMove& move) {
+            loads.add_moved(other.loads, move);
+            has_detours |= other.has_detours;
+            for (const auto& [from, to, channel, part] : other.undecided)
+                undecided.push_back({move(from), move(to), channel, part});
+        }
+        void clear() {
+            loads.clear();
+            has_detours = false;
+            undecided.clear();
+            exchanges.clear();
+        }
     };
 
     bool channels_are_equal(const Phase& phase, const Communicator& communicator) const;

@@ -96,6 +96,9 @@ struct Port {
 // a / b, rounded up.
 constexpr std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
+// Hops between switches that leave room in a Route for two ports and three links inside each node.
+inline constexpr std::uint32_t most_hops = Route::capacity - 8;
+
 // A stretch of a LinkMove.
 struct LinkShift {
     LinkId first{};

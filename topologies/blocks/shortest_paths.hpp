@@ -50,8 +50,6 @@ struct Cabling {
 // Computed once, shared by all parts of a machine.
 class ShortestPaths {
   public:
-    static constexpr std::uint32_t most_hops =
-        Route::capacity - 8;  // leaves room for two ports and three links in each node
     static constexpr std::uint32_t unreachable = 0xff;
 
     explicit ShortestPaths(Cabling cabling) : cabling_(std::move(cabling)), branches_(cabling_.switches) {

@@ -122,7 +122,7 @@ class Switches final : public Network {
 
 std::vector<std::uint32_t> Switches::neighbourhoods() const {
     std::vector<std::uint32_t> sizes;
-    for (std::uint32_t distance = 0; distance <= ShortestPaths::most_hops; ++distance) {
+    for (std::uint32_t distance = 0; distance <= most_hops; ++distance) {
         const std::uint32_t size = run_within(distance);
         if (size > 1 && size < cabling().nodes() && (sizes.empty() || size > sizes.back())) sizes.push_back(size);
     }
@@ -244,13 +244,13 @@ bool check_joined(Field& block, const ShortestPaths& paths, NetworkSize size) {
         }
         for (const auto& [to, port] : leaves) {
             for (const auto& [from, other] : leaves) {
-                if (paths.distance(from, to) <= ShortestPaths::most_hops) continue;
+                if (paths.distance(from, to) <= most_hops) continue;
                 block.error(
                     "cables",
                     fmt::format("the network falls apart: no way of at most {} cables from switch {} (NIC {} of "
                                 "node {}) to switch {} (NIC {} of node {})",
-                                ShortestPaths::most_hops, paths.cabling().name(from), other.nic, other.node,
-                                paths.cabling().name(to), port.nic, port.node));
+                                most_hops, paths.cabling().name(from), other.nic, other.node, paths.cabling().name(to),
+                                port.nic, port.node));
                 return false;
             }
         }

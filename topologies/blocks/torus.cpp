@@ -123,8 +123,6 @@ class Torus final : public Lattice<TorusDimension> {
     LinkClassId link_;
 };
 
-// Hops between switches that leave room in a Route for two ports and three links inside each node.
-constexpr std::uint32_t most_hops = Route::capacity - 8;
 constexpr std::uint64_t most_positions = 1U << 20;
 
 std::vector<TorusDimension> read_torus_dimensions(Field& block) {
