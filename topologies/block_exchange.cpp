@@ -25,30 +25,6 @@ class WithEnds final : public ExchangeSink {
     Seconds ends_;
 };
 
-// Of the links of a network, by number.
-class LinkLatencies {
-  public:
-    LinkLatencies(const Network& network, const Table<LinkClassId, LinkClass>& classes) {
-        for (const LinkRun& run : network.links()) {
-            end_ += run.links;
-            runs_.emplace_back(end_, classes[run.link_class].latency);
-        }
-    }
-    Seconds of(const Route& route) const {
-        Seconds sum;
-        for (const LinkId link : route.links()) {
-            std::size_t run = 0;
-            while (runs_[run].first <= index(link)) ++run;
-            sum += runs_[run].second;
-        }
-        return sum;
-    }
-
-  private:
-    std::vector<std::pair<std::size_t, Seconds>> runs_;  // where each ends
-    std::size_t end_ = 0;
-};
-
 }  // namespace
 
 bool Network::add_exchange(std::span<const PortUse> ports, std::uint64_t salt, Router::Routes routes,
@@ -65,10 +41,19 @@ bool Network::add_exchange(std::span<const PortUse> ports, std::uint64_t salt, R
         there.senders += use.senders;
         of_node[{leaf(use.port), use.port.node}] += use.senders;
     }
-    const LinkLatencies latencies(*this, classes);
+    const std::vector<LinkRun> runs = links();
+    const auto latency = [&](const Route& route) {
+        Seconds sum;
+        for (const LinkId link : route.links()) {
+            auto run = runs.begin();
+            for (std::size_t left = index(link); left >= run->links; ++run) left -= run->links;
+            sum += classes[run->link_class].latency;
+        }
+        return sum;
+    };
     const auto add = [&](const Route& route, ExchangeRoute kind, double messages, std::uint32_t parts) {
         for (const LinkId link : route.links()) sink.add(link, kind, messages, parts);
-        sink.reach(kind, latencies.of(route));
+        sink.reach(kind, latency(route));
     };
     for (const PortUse& to : ports) {
         if (to.receivers == 0) continue;

@@ -21,10 +21,16 @@ bool sends_in(const Phase& phase, std::uint32_t member, std::uint32_t round) {
 }
 
 // The rounds of an algorithm's phases, one by one, as what each member does in them.
-class ExplicitRounds {
+// Actors are the members in every channel, numbered channel by channel; shapes are two for each phase, in a node and
+// across. Turns are rounds.
+class ExplicitScript {
   public:
-    ExplicitRounds(std::vector<Phase> phases, std::uint32_t members, Waits waits)
-        : phases_(std::move(phases)), members_(members), waits_(waits) {
+    ExplicitScript(std::vector<Phase> phases, const Communicator& communicator, Waits waits, const Topology& topology)
+        : phases_(std::move(phases)),
+          communicator_(communicator),
+          topology_(topology),
+          members_(communicator.size()),
+          waits_(waits) {
         const bool hears = waits_ == Waits::sends_and_receives;
         if (hears) sender_.assign(phases_.size() * members_, members_);
         for (std::uint32_t p = 0; p < phases_.size(); ++p) {
@@ -50,8 +56,26 @@ class ExplicitRounds {
     // From all peers it waits for as many messages as there are: an inbox for each round.
     std::uint32_t inboxes() const { return inboxes_; }
 
-    // A script of actions, whose subjects are phases and whose receivers are members. Turns are rounds.
-    MessageAction next(std::uint32_t member, ScriptPlace& place) const {
+    MessageAction next(ActorId actor, ScriptPlace& place) const {
+        const auto number = static_cast<std::uint32_t>(actor);
+        const std::uint32_t member = number % members_;
+        MessageAction action = next_of(member, place);
+        const std::vector<RankId>& ranks = communicator_.channels[number / members_];
+        const auto peer = static_cast<std::uint32_t>(action.to);
+        const bool across = topology_.node_of(ranks[member]) != topology_.node_of(ranks[peer]);
+        action.subject = 2 * action.subject + (across ? 1 : 0);
+        action.to = ActorId(number - member + peer);
+        return action;
+    }
+
+  private:
+    struct Part {
+        bool sends = false, receives = false;
+        bool operator==(const Part&) const = default;
+    };
+
+    // Its subject is a phase, its receiver a member.
+    MessageAction next_of(std::uint32_t member, ScriptPlace& place) const {
         for (; place.next < phase_of_.size(); ++place.next) {
             const std::uint32_t round = place.turn = place.next;
             const std::uint32_t p = phase_of_[round];
@@ -73,12 +97,6 @@ class ExplicitRounds {
         }
         return {};
     }
-
-  private:
-    struct Part {
-        bool sends = false, receives = false;
-        bool operator==(const Part&) const = default;
-    };
 
     Part part(std::uint32_t member, std::uint32_t round) const {
         const std::uint32_t p = phase_of_[round];
@@ -117,6 +135,8 @@ class ExplicitRounds {
     std::uint32_t end_of(std::uint32_t phase) const { return first_[phase] + phases_[phase].repeat; }
 
     std::vector<Phase> phases_;
+    const Communicator& communicator_;
+    const Topology& topology_;
     std::uint32_t members_;
     Waits waits_;
     std::uint32_t inboxes_ = 0;
@@ -126,35 +146,9 @@ class ExplicitRounds {
     std::vector<std::uint32_t> sender_;       // to each member in each phase: the past-the-end member if there is none
 };
 
-// The rounds of every member in every channel. Actors are numbered channel by channel; shapes are two for each phase,
-// in a node and across.
-class ExplicitScript {
-  public:
-    ExplicitScript(const ExplicitRounds& rounds, const Communicator& communicator, const Topology& topology)
-        : rounds_(rounds), communicator_(communicator), topology_(topology), members_(communicator.size()) {}
-
-    MessageAction next(ActorId actor, ScriptPlace& place) const {
-        const auto number = static_cast<std::uint32_t>(actor);
-        const std::uint32_t member = number % members_;
-        MessageAction action = rounds_.next(member, place);
-        const std::vector<RankId>& ranks = communicator_.channels[number / members_];
-        const auto peer = static_cast<std::uint32_t>(action.to);
-        const bool across = topology_.node_of(ranks[member]) != topology_.node_of(ranks[peer]);
-        action.subject = 2 * action.subject + (across ? 1 : 0);
-        action.to = ActorId(number - member + peer);
-        return action;
-    }
-
-  private:
-    const ExplicitRounds& rounds_;
-    const Communicator& communicator_;
-    const Topology& topology_;
-    std::uint32_t members_;
-};
-
-MessageTables tables_of(const ExplicitRounds& rounds, const Communicator& communicator, Bytes message,
+MessageTables tables_of(const ExplicitScript& script, const Communicator& communicator, Bytes message,
                         const Topology& topology, const ProtocolCost& protocol) {
-    MessageTables tables{.inboxes = rounds.inboxes()};
+    MessageTables tables{.inboxes = script.inboxes()};
     for (std::uint32_t channel = 0; channel < communicator.channels.size(); ++channel) {
         for (const RankId rank : communicator.channels[channel]) tables.seats.push_back({rank, channel});
     }
@@ -162,7 +156,7 @@ MessageTables tables_of(const ExplicitRounds& rounds, const Communicator& commun
     const Bytes of_a_channel = message / channels;
     const MessageLoad in_node = load_of(protocol, false, communicator.ports);
     const MessageLoad across = load_of(protocol, true, communicator.ports);
-    for (const Phase& phase : rounds.phases()) {
+    for (const Phase& phase : script.phases()) {
         const Bytes bytes = of_a_channel * phase.fraction;
         const BytesPerSecond cap = rate_of_sender(phase, communicator, topology, protocol) / channels;
         tables.shapes.push_back({bytes, in_node, cap, protocol.step_in_node});
@@ -202,9 +196,8 @@ ExplicitRun run_explicitly(const Algorithm& algorithm, const GroupShape& shape, 
     const std::string name(algorithm.name);
     WEFT_CHECK(algorithm.runs(shape), name + " cannot run in a group of this shape");
     WEFT_CHECK(has_rounds(algorithm, shape), name + " does not consist of messages in rounds");
-    const ExplicitRounds rounds(algorithm.phases(shape), shape.members, waits);
-    const MessageTables tables = tables_of(rounds, communicator, message, topology, protocol);
-    const ExplicitScript script(rounds, communicator, topology);
+    const ExplicitScript script(algorithm.phases(shape), communicator, waits, topology);
+    const MessageTables tables = tables_of(script, communicator, message, topology, protocol);
     ExplicitRun run = MessageRunner<ExplicitScript>(script, tables, topology).run();
     run.time += launch;
     return run;
