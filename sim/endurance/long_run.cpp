@@ -165,9 +165,7 @@ class Runner {
         const auto struck = std::ranges::min_element(hazards_, {}, &Hazard::at);
         const Blow kind{static_cast<std::uint8_t>(struck - hazards_.begin())};
         struck->draw(now_);
-        sample_.hardware += kind == Blow::hardware ? 1U : 0U;
-        sample_.software += kind == Blow::software ? 1U : 0U;
-        sample_.planned += kind == Blow::planned ? 1U : 0U;
+        ++(kind == Blow::hardware ? sample_.hardware : kind == Blow::software ? sample_.software : sample_.planned);
         if (kind == Blow::hardware) replace_node();
         return kind;
     }

@@ -36,7 +36,6 @@ class StridedRows {
         return first(id, count);
     }
     std::span<Item> first(Id id, std::size_t count) { return {items_.data() + index(id) * stride_, count}; }
-    std::span<const Item> first(Id id, std::size_t count) const { return {items_.data() + index(id) * stride_, count}; }
 
   private:
     void widen(std::size_t stride) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <unordered_map>
 
 #include "sim/base/check.hpp"
@@ -15,7 +16,13 @@ namespace {
 class LinkKinds {
   public:
     explicit LinkKinds(const Topology& topology) : topology_(topology), kind_of_(topology.links(), untouched) {}
-    EqualLinks take() && { return {std::move(kind_of_), std::move(first_)}; }
+    EqualLinks standing_for() const {
+        Table<LinkId, LinkId> first(kind_of_.size());
+        for (LinkId link{}; link != first.end_id(); link = next(link)) {
+            first[link] = kind_of_[link] == untouched ? link : first_[kind_of_[link]];
+        }
+        return EqualLinks(std::move(first));
+    }
 
     void part(const Pattern& pattern) {
         parted_.clear();
@@ -40,7 +47,7 @@ class LinkKinds {
     std::uint32_t links_of_kind(LinkId link) const { return links_[kind_of_[link]]; }
 
   private:
-    static constexpr std::uint32_t untouched = EqualLinks::untouched;
+    static constexpr std::uint32_t untouched = std::numeric_limits<std::uint32_t>::max();
     struct Part {
         std::uint32_t kind = untouched;
         double load = 0.0;
@@ -83,7 +90,7 @@ EqualLinks merge_equal_links(const Topology& topology, Table<PatternId, Pattern>
         for (LinkLoad& each : pattern.loads) each.stands_for = kinds.links_of_kind(each.link);
         pattern.loads.shrink_to_fit();
     }
-    return std::move(kinds).take();
+    return kinds.standing_for();
 }
 
 std::vector<LinkBytes> listed_links(const Table<PatternId, Pattern>& patterns, const Table<PatternId, Bytes>& moved) {

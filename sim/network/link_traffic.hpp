@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,21 +17,13 @@ namespace weft {
 // Which link stands for which.
 class EqualLinks {
   public:
-    static constexpr std::uint32_t untouched = std::numeric_limits<std::uint32_t>::max();
-
     EqualLinks() = default;  // each stands for itself
-    // The kind of each link, or `untouched`, and the first link of each kind.
-    EqualLinks(Table<LinkId, std::uint32_t> kind, std::vector<LinkId> first)
-        : kind_(std::move(kind)), first_(std::move(first)) {}
-
-    // Itself, where no pattern crosses it.
-    LinkId standing_for(LinkId link) const {
-        return kind_.empty() || kind_[link] == untouched ? link : first_[kind_[link]];
-    }
+    // By link; itself, where no pattern crosses it.
+    explicit EqualLinks(Table<LinkId, LinkId> first) : first_(std::move(first)) {}
+    LinkId standing_for(LinkId link) const { return first_.empty() ? link : first_[link]; }
 
   private:
-    Table<LinkId, std::uint32_t> kind_;
-    std::vector<LinkId> first_;
+    Table<LinkId, LinkId> first_;
 };
 
 // Of the links of one class that every pattern loads equally, keeps the first, which stands for all of them from then

@@ -127,14 +127,11 @@ class CostsPool {
             const auto last = std::span(bases).last(std::min(bases.size(), asked));
             if (std::any_of(last.rbegin(), last.rend(), is_copy)) continue;
             bases.push_back(communicators.size());
-            communicators.push_back(own ? std::move(*own) : lay(groups[group], order));
+            communicators.push_back(own ? std::move(*own)
+                                        : planner_.lay({groups[group].begin(), groups[group].end()}, order));
             group_of.push_back(group);
         }
         return communicators;
-    }
-
-    Communicator lay(std::span<const RankId> members, Order order) {
-        return planner_.lay({members.begin(), members.end()}, order);
     }
 
     // To `base`, of the group `from`, if `to` is one. Channels of groups that are not moved by whole nodes may differ,
@@ -146,8 +143,9 @@ class CostsPool {
         std::optional<LinkMove> move = topology_.move(from, *by);
         if (!move) return false;
         if (*by % static_cast<std::int32_t>(topology_.ranks_per_node) != 0) {
-            if (!own) own = lay(to, order);
-            if (!are_moved(base, *own, *by)) return false;
+            if (!own) own = planner_.lay({to.begin(), to.end()}, order);
+            const auto is_moved = [&](const auto& a, const auto& b) { return shift_between(a, b) == by; };
+            if (base.ports != own->ports || !std::ranges::equal(base.channels, own->channels, is_moved)) return false;
         }
         base.copies.push_back(std::move(*move));
         return true;

@@ -47,25 +47,17 @@ bool covers(const Moment& more, const Moment& less) {
     return same_place(more, less) && std::ranges::equal(more.alive, less.alive, std::ranges::greater_equal{});
 }
 
-class Moments {
-  public:
-    void add(const Moment& moment) {
-        if (!seen_.insert(moment).second) return;
-        if (std::ranges::any_of(kept_, [&](const Moment& other) { return covers(other, moment); })) return;
-        std::erase_if(kept_, [&](const Moment& other) { return covers(moment, other); });
-        kept_.push_back(moment);
-    }
-    std::vector<Moment> kept() && { return std::move(kept_); }
-
-  private:
-    std::vector<Moment> kept_;
-    std::set<Moment> seen_;  // steady phases pass through the same moments again and again
-};
-
 }  // namespace
 
 std::vector<Moment> fullest_moments(std::span<const Slot> slots, std::size_t chunks) {
-    Moments moments;
+    std::vector<Moment> kept;
+    std::set<Moment> seen;  // steady phases pass through the same moments again and again
+    const auto add = [&](const Moment& moment) {
+        if (!seen.insert(moment).second) return;
+        if (std::ranges::any_of(kept, [&](const Moment& other) { return covers(other, moment); })) return;
+        std::erase_if(kept, [&](const Moment& other) { return covers(moment, other); });
+        kept.push_back(moment);
+    };
     Moment now{.kind = SlotKind::forward, .chunk = 0, .alive = std::vector<std::uint32_t>(chunks)};
     const auto done_forward = [&](std::size_t next) {
         if (next < slots.size() && slots[next].kind == SlotKind::forward && slots[next].runs == Slot::Runs::alone) {
@@ -74,7 +66,7 @@ std::vector<Moment> fullest_moments(std::span<const Slot> slots, std::size_t chu
         now.kind = SlotKind::forward;
         now.chunk = 0;
         now.ahead.reset();
-        moments.add(now);
+        add(now);
     };
     for (std::size_t i = 0; i < slots.size(); ++i) {
         const Slot& slot = slots[i];
@@ -90,14 +82,14 @@ std::vector<Moment> fullest_moments(std::span<const Slot> slots, std::size_t chu
             now.chunk = slot.chunk;
             now.ahead.reset();
             if (joint) now.ahead = slots[i - 1].chunk;
-            moments.add(now);
+            add(now);
         }
         if (slot.kind != SlotKind::input_backward) --now.alive[slot.chunk];
         if (!joint) continue;
         ++now.alive[slots[i - 1].chunk];
         done_forward(i + 1);
     }
-    return std::move(moments).kept();
+    return kept;
 }
 
 }  // namespace weft
