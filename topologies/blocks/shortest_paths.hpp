@@ -116,11 +116,11 @@ class ShortestPaths {
         for (const std::uint32_t leaf : cabling_.leaves) is_leaf[leaf] = 1;
         for (std::uint32_t leaf = 0; leaf < cabling_.switches; ++leaf) {
             if (is_leaf[leaf] == 0) continue;
-            std::vector<Branch> key = branches_[leaf];
-            for (Branch& each : key) each.first_link = 0;
+            std::vector<Branch> view = branches_[leaf];
+            for (Branch& each : view) each.first_link = 0;
             // A switch without cables is like no other.
-            if (key.empty()) key.push_back({.to = leaf, .cables = 0});
-            const auto [place, is_new] = known.try_emplace(std::move(key), static_cast<std::uint32_t>(sets_.size()));
+            if (view.empty()) view.push_back({.to = leaf, .cables = 0});
+            const auto [place, is_new] = known.try_emplace(std::move(view), static_cast<std::uint32_t>(sets_.size()));
             if (is_new) sets_.push_back(leaf);
             set_of_[leaf] = place->second;
         }
