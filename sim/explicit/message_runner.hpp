@@ -107,6 +107,13 @@ class MessageRunner {
         MessageActionKind kind{};
     };
 
+    static bool sends(MessageActionKind kind) {
+        return kind == MessageActionKind::post || kind == MessageActionKind::send ||
+               kind == MessageActionKind::exchange;
+    }
+    static bool hears(MessageActionKind kind) {
+        return kind == MessageActionKind::receive || kind == MessageActionKind::exchange;
+    }
     // How many arrivals in an inbox are more than what was waited for.
     std::int32_t& arrivals(ActorId actor, InboxId inbox) {
         return arrivals_[index(actor) * tables_.inboxes + index(inbox)];
@@ -148,21 +155,13 @@ class MessageRunner {
         Actor& actor = actors_[id];
         actor.action = script_.next(id, actor.place);
         actor.left = actor.action.repeat;
-        switch (actor.action.kind) {
-            case MessageActionKind::work:
-                actor.latency = ticks(tables_.durations[actor.action.subject]);
-                break;
-            case MessageActionKind::post:
-            case MessageActionKind::send:
-            case MessageActionKind::exchange: {
-                const Route route = minimal_route(id, actor.action.to);
-                actor.latency = ticks(tables_.shapes[actor.action.subject].step + topology_.latency(route));
-                actor.hops = route.hops;
-                std::ranges::copy(route.links(), routes_.make_room(id, route.hops).begin());
-                break;
-            }
-            default:
-                break;
+        if (actor.action.kind == MessageActionKind::work) {
+            actor.latency = ticks(tables_.durations[actor.action.subject]);
+        } else if (sends(actor.action.kind)) {
+            const Route route = minimal_route(id, actor.action.to);
+            actor.latency = ticks(tables_.shapes[actor.action.subject].step + topology_.latency(route));
+            actor.hops = route.hops;
+            std::ranges::copy(route.links(), routes_.make_room(id, route.hops).begin());
         }
     }
 
@@ -171,41 +170,18 @@ class MessageRunner {
         const MessageAction& action = actor.action;
         const std::uint32_t turn = actor.place.turn + action.repeat - actor.left;
         const Delayed delayed{id, action.to, action.subject, turn, action.inbox, action.kind};
-        switch (action.kind) {
-            case MessageActionKind::work:
-            case MessageActionKind::send:
-                ++actor.waiting;
-                delayed_.push(now_, actor.latency, delayed);
-                break;
-            case MessageActionKind::post:
-                ++actor.posted;
-                delayed_.push(now_, actor.latency, delayed);
-                break;
-            case MessageActionKind::exchange:
-                ++actor.waiting;
-                delayed_.push(now_, actor.latency, delayed);
-                --arrivals(id, action.inbox);
-                break;
-            case MessageActionKind::receive:
-                --arrivals(id, action.inbox);
-                break;
-            case MessageActionKind::settle:
-            case MessageActionKind::over:
-                break;
+        if (sends(action.kind) || action.kind == MessageActionKind::work) {
+            ++(action.kind == MessageActionKind::post ? actor.posted : actor.waiting);
+            delayed_.push(now_, actor.latency, delayed);
         }
+        if (hears(action.kind)) --arrivals(id, action.inbox);
     }
 
     bool is_over(const Actor& actor, ActorId id) {
         if (actor.waiting > 0) return false;
-        switch (actor.action.kind) {
-            case MessageActionKind::exchange:
-            case MessageActionKind::receive:
-                return arrivals(id, actor.action.inbox) >= 0;
-            case MessageActionKind::settle:
-                return actor.posted == 0;
-            default:
-                return actor.action.kind != MessageActionKind::over;
-        }
+        if (hears(actor.action.kind)) return arrivals(id, actor.action.inbox) >= 0;
+        if (actor.action.kind == MessageActionKind::settle) return actor.posted == 0;
+        return actor.action.kind != MessageActionKind::over;
     }
 
     void go_on(ActorId id) {
