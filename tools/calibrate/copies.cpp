@@ -1,4 +1,5 @@
-#include "tools/calibrate/copies.hpp"
+// Files of devices and machines with other constants.
+#include "tools/calibrate/rows.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

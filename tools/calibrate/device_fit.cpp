@@ -20,16 +20,12 @@ namespace {
 
 enum class Predicted : std::uint8_t { fitted, all };
 
-bool is_fitted(const DeviceFitSource& source) {
-    return std::ranges::any_of(source.rows, [](const DeviceFitRow& row) { return !row.is_held; });
-}
-
 // In the order of the sources; nothing for those that are not asked for.
 std::vector<std::vector<double>> predict_all(const Device& device, const std::vector<DeviceFitSource>& sources,
                                              Predicted which, unsigned threads) {
     std::vector<std::vector<double>> values(sources.size());
     const auto predict = [&](std::size_t i) {
-        if (which == Predicted::all || is_fitted(sources[i])) values[i] = sources[i].predict(device);
+        if (which == Predicted::all || sources[i].is_fitted()) values[i] = sources[i].predict(device);
     };
     for_each_in_parallel(sources.size(), threads, predict, {});
     return values;
@@ -178,6 +174,8 @@ double host_pace(const std::vector<DeviceFitRow>& table, const ProductRows& prod
 }
 
 }  // namespace
+
+bool DeviceFitSource::is_fitted() const { return !std::ranges::all_of(rows, &DeviceFitRow::is_held); }
 
 DeviceFitSource table_source(const std::string& file, const std::vector<DeviceTableRow>& rows) {
     DeviceFitSource source;

@@ -10,6 +10,8 @@
 #include "tools/calibrate/device_table.hpp"
 #include "tools/validate/scorecard.hpp"
 #include "tools/validate/set.hpp"
+#include "workloads/job/job.hpp"
+#include "workloads/recorded/step_comparison.hpp"
 
 namespace weft {
 
@@ -26,6 +28,8 @@ struct DeviceFitSource {
     std::vector<DeviceFitRow> rows;
     // One value per row, above 0 wherever the row's own measurement is.
     std::function<std::vector<double>(const Device&)> predict;
+
+    bool is_fitted() const;  // any of its rows
 };
 
 // Products of a table may have been timed at the pace of the host's loop, which is found with what is fitted.
@@ -50,6 +54,13 @@ struct KindErrors {
 };
 // By kind, fitted rows first; with more than one kind, a line of all.
 std::vector<KindErrors> errors_by_kind(const DeviceFit& fit);
+
+// Of a recorded step of `study`: kernels by class and pass that both sides have; what lies between kernels where the
+// host is ahead, else the host's time to issue a layer. What takes less than 1/200 of the step, or is of kernels
+// shorter than 10 us, tells nothing.
+DeviceFitSource trace_source(const Study& study, const StepComparison& found);
+// Whether steps of such a job tell this constant of its device, by rows of its own.
+bool is_told_by_steps(const DeviceConstant& constant, const Study& study);
 
 // Rows of validation sets as measurements of a device: each is a simulated step, or more than one quantity of it.
 

@@ -11,8 +11,6 @@
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/files.hpp"
-#include "tools/calibrate/copies.hpp"
-#include "tools/calibrate/trace_rows.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/options.hpp"
 #include "tools/output/calibration_text.hpp"
@@ -29,38 +27,34 @@ namespace {
 using Words = std::vector<std::string>;
 
 // Every condition is KEY=VALUE; a row that meets one of them is held back.
-struct Hold {
-    std::string key, value;
-};
-
-std::vector<Hold> read_holds(const po::variables_map& arguments) {
-    std::vector<Hold> holds;
-    if (arguments.count("hold") == 0) return holds;
+std::vector<HeldCell> read_holds(const po::variables_map& arguments) {
+    std::vector<HeldCell> holds;
     const Words keys{"op", "ranks", "nodes", "size"};
-    for (const std::string& each : arguments["hold"].as<Words>()) {
+    for (const std::string& each : option_texts(arguments, "hold")) {
         const std::size_t equals = each.find('=');
         const std::string key = each.substr(0, equals);
         if (equals == each.npos || std::ranges::find(keys, key) == keys.end()) {
             throw po::error(fmt::format("--hold: expected op=, ranks=, nodes= or size= and a value, got \"{}\"{}", each,
                                         suggestion(key, keys)));
         }
-        holds.push_back({key, each.substr(equals + 1)});
-        if (key == "op" && !find_collective(holds.back().value)) {
-            throw po::error(fmt::format("--hold: no collective is called \"{}\"", holds.back().value));
+        const std::string value = each.substr(equals + 1);
+        if (key == "op" && !find_collective(value)) {
+            throw po::error(fmt::format("--hold: no collective is called \"{}\"", value));
         }
-        if (key != "op") parse_sizes(holds.back().value, "hold");  // refuses what is no number
+        if (key != "op") parse_sizes(value, "hold");  // refuses what is no number
+        holds.emplace_back(key, value);
     }
     return holds;
 }
 
-bool is_held(const CollectiveMeasurement& row, const std::vector<Hold>& holds) {
-    return std::ranges::any_of(holds, [&](const Hold& hold) {
-        if (hold.key == "op") return find_collective(hold.value) == row.op;
-        const Bytes value = hold.key == "ranks"   ? Bytes{static_cast<double>(row.ranks)}
-                            : hold.key == "nodes" ? Bytes{static_cast<double>(row.nodes)}
-                                                  : row.size;
-        const std::vector<Bytes> held = parse_sizes(hold.value, "hold");
-        return std::ranges::find(held, value) != held.end();
+bool is_held(const CollectiveMeasurement& row, const std::vector<HeldCell>& holds) {
+    return std::ranges::any_of(holds, [&](const HeldCell& hold) {
+        const auto& [key, text] = hold;
+        if (key == "op") return find_collective(text) == row.op;
+        const Bytes value = key == "ranks"   ? Bytes{static_cast<double>(row.ranks)}
+                            : key == "nodes" ? Bytes{static_cast<double>(row.nodes)}
+                                             : row.size;
+        return std::ranges::count(parse_sizes(text, "hold"), value) > 0;
     });
 }
 
@@ -131,21 +125,18 @@ std::vector<DeviceConstant> asked(std::vector<DeviceConstant> all, const po::var
     Words known;
     for (const DeviceConstant& constant : all) known.push_back(constant.name);
     const std::string& list = arguments["fit"].as<std::string>();
-    std::vector<bool> is_asked(all.size(), false);
-    for (const std::string_view name : parts_of(list, ',')) {
-        bool is_known = false;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            if (all[i].name != name && all[i].key() != name) continue;
-            is_asked[i] = is_known = true;
-        }
-        if (!is_known) {
-            throw po::error(fmt::format("--fit: the device has no constant \"{}\"{}; it has {}", name,
-                                        suggestion(name, known), fmt::join(known, ", ")));
-        }
+    const std::vector<std::string_view> names = parts_of(list, ',');
+    const auto is_called = [](const DeviceConstant& constant, std::string_view name) {
+        return constant.name == name || constant.key() == name;
+    };
+    for (const std::string_view name : names) {
+        if (std::ranges::any_of(all, [&](const auto& constant) { return is_called(constant, name); })) continue;
+        throw po::error(fmt::format("--fit: the device has no constant \"{}\"{}; it has {}", name,
+                                    suggestion(name, known), fmt::join(known, ", ")));
     }
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (is_asked[i]) result.push_back(std::move(all[i]));
-    }
+    std::ranges::copy_if(all, std::back_inserter(result), [&](const auto& constant) {
+        return std::ranges::any_of(names, [&](std::string_view name) { return is_called(constant, name); });
+    });
     return result;
 }
 
@@ -179,10 +170,7 @@ std::vector<DeviceFitSource> read_tables(const Words& tables, const std::vector<
 }
 
 void check_rows(const std::vector<DeviceFitSource>& sources) {
-    const auto is_fitted = [](const DeviceFitRow& row) { return !row.is_held; };
-    for (const DeviceFitSource& source : sources) {
-        if (std::ranges::any_of(source.rows, is_fitted)) return;
-    }
+    if (std::ranges::any_of(sources, &DeviceFitSource::is_fitted)) return;
     throw po::error(
         "no row is left to fit: name tables of kernels or a --set, and hold back fewer rows. Of a set, those count "
         "whose machine has a device of this name, which of a file is its own without .json");
@@ -192,7 +180,7 @@ void check_rows(const std::vector<DeviceFitSource>& sources) {
 
 MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library) {
     const MeasurementHints hints = hints_of(arguments);
-    const std::vector<Hold> holds = read_holds(arguments);
+    const std::vector<HeldCell> holds = read_holds(arguments);
     MeasuredRows result;
     std::vector<Diagnostic> errors;
     for (const std::string& file : arguments["table"].as<Words>()) {
@@ -264,11 +252,11 @@ void name_passes(Device& device) {
 }  // namespace
 
 DeviceFit calibrate_device(const po::variables_map& arguments) {
-    std::string name = arguments.count("device") > 0 ? arguments["device"].as<std::string>() : "";
-    Words tables = option_texts(arguments, "table");
-    Words traces;
-    std::ranges::copy_if(tables, std::back_inserter(traces), [](const auto& file) { return is_kineto(file); });
-    std::erase_if(tables, [](const auto& file) { return is_kineto(file); });
+    std::string name = option_text(arguments, "device");
+    Words tables, traces;
+    for (const std::string& file : option_texts(arguments, "table")) {
+        (is_kineto(file) ? traces : tables).push_back(file);
+    }
     const std::vector<HeldCell> holds = read_holds(option_texts(arguments, "hold"));
     Gathered gathered{.sources = read_tables(tables, holds), .studies = {}};
     add_traces(traces, option_texts(arguments, "job"), name, gathered);

@@ -1,4 +1,5 @@
-#include "tools/calibrate/trace_rows.hpp"
+// Recorded steps as measurements of a device.
+#include "tools/calibrate/device_fit.hpp"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,6 @@
 
 #include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
-#include "tools/calibrate/copies.hpp"
 #include "tools/calibrate/rows.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/command.hpp"

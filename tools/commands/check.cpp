@@ -6,15 +6,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sim/base/check.hpp"
+#include "sim/base/enumerators.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/files.hpp"
@@ -27,6 +26,7 @@
 #include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/result_table.hpp"
+#include "tools/refusals.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/plan/plan.hpp"
@@ -38,21 +38,10 @@ using Json = nlohmann::ordered_json;
 
 // What a machine file can serve: of each library, which frameworks with which kind of parallelism.
 
-struct ServedKind {
-    std::string_view kind;  // "ZeRO 1"
-    // Collectives that the library lacks for it; absent: the framework does not have this kind of parallelism.
-    std::optional<std::vector<std::string_view>> missing;
-};
-
 struct ServedRow {
-    std::string library;
-    std::string framework;
-    std::vector<ServedKind> kinds;
-};
-
-struct Served {
-    MachineInfo machine;
-    std::vector<ServedRow> rows;
+    std::string library, framework;
+    // By kind, the collectives that the library lacks for it; absent: the framework does not have this parallelism.
+    std::vector<std::optional<std::vector<std::string_view>>> missing{};
 };
 
 // On two ranks; what a framework does not have, it refuses.
@@ -82,81 +71,74 @@ Document small_job(const std::string& machine, const std::string& framework, std
     return job;
 }
 
-ServedKind kind_served(const Library& library, std::string_view kind, const Document& job) {
-    ServedKind served{.kind = kind, .missing = std::nullopt};
-    std::set<Collective> ops;
+std::optional<std::vector<std::string_view>> missing_for(Document job, const Library& library) {
     try {
-        ops = collectives_of(make_plan(read_study(job.copy())));
+        std::vector<std::string_view> missing;
+        for (const Collective op : collectives_of(make_plan(read_study(std::move(job))))) {
+            if (!library.runs(op)) missing.push_back(name(op));
+        }
+        return missing;
     } catch (const ConfigError&) {
-        return served;
+        return std::nullopt;
     }
-    served.missing.emplace();
-    for (const Collective op : ops) {
-        if (!library.runs(op)) served.missing->push_back(name(op));
+}
+
+std::vector<ServedRow> served_by(const std::string& name, const MachineInfo& machine) {
+    std::vector<ServedRow> served;
+    for (const Library& library : machine.libraries) {
+        for (const std::string& framework : framework_names()) {
+            ServedRow& row = served.emplace_back(ServedRow{library.name, framework});
+            for (const auto& [kind, settings] : kinds) {
+                row.missing.push_back(missing_for(small_job(name, framework, settings), library));
+            }
+        }
     }
     return served;
 }
 
 // "yes", "-" where the framework does not have it, or what is missing.
-std::string verdict(const ServedKind& served) {
-    if (!served.missing) return "-";
-    return served.missing->empty() ? "yes" : fmt::format("no {}", fmt::join(*served.missing, ", "));
-}
-
-Served served_by(const std::string& name) {
-    Served served{.machine = Machine::load(name).info(), .rows = {}};
-    for (const Library& library : served.machine.libraries) {
-        for (const std::string& framework : framework_names()) {
-            ServedRow row{.library = library.name, .framework = framework, .kinds = {}};
-            for (const auto& [kind, settings] : kinds) {
-                row.kinds.push_back(kind_served(library, kind, small_job(name, framework, settings)));
-            }
-            served.rows.push_back(std::move(row));
-        }
-    }
-    return served;
-}
-
-std::string served_text(const std::string& name, const Served& served) {
+std::string served_text(const std::vector<ServedRow>& served) {
     std::vector<std::string> header{"<library", "<framework"};
     for (const auto& [kind, settings] : kinds) header.push_back("<" + std::string(kind));
     TextTable table(header);
-    for (const ServedRow& row : served.rows) {
+    for (const ServedRow& row : served) {
         std::vector<std::string> cells{row.library, row.framework};
-        for (const ServedKind& kind : row.kinds) cells.push_back(verdict(kind));
+        for (const auto& missing : row.missing) {
+            cells.push_back(!missing           ? "-"
+                            : missing->empty() ? "yes"
+                                               : fmt::format("no {}", fmt::join(*missing, ", ")));
+        }
         table.add(std::move(cells));
     }
-    const MachineInfo& machine = served.machine;
-    return fmt::format("{}: fine: {} nodes of {} accelerators ({})\n\n{}", name, machine.nodes,
-                       machine.accelerators_per_node, machine.device, table.text());
+    return table.text();
 }
 
-nlohmann::ordered_json served_json(const Served& served) {
-    Json rows = Json::array();
-    for (const ServedRow& row : served.rows) {
-        Json kinds_of_row = Json::object();
-        for (const ServedKind& kind : row.kinds) {
-            Json& own = kinds_of_row[std::string(kind.kind)];
-            own["served"] = kind.missing && kind.missing->empty();
-            own["framework_has_it"] = kind.missing.has_value();
-            own["missing"] = kind.missing.value_or(std::vector<std::string_view>{});
+Json served_json(const std::vector<ServedRow>& served) {
+    return json_list<Json>(served, [](const ServedRow& row) {
+        Json of_row = Json::object();
+        for (std::size_t i = 0; i < kinds.size(); ++i) {
+            const auto& missing = row.missing[i];
+            of_row[std::string(kinds[i].first)] = {{"served", missing && missing->empty()},
+                                                   {"framework_has_it", missing.has_value()},
+                                                   {"missing", missing.value_or(std::vector<std::string_view>{})}};
         }
-        rows.push_back({{"library", row.library}, {"framework", row.framework}, {"kinds", std::move(kinds_of_row)}});
-    }
-    const MachineInfo& machine = served.machine;
+        return Json{{"library", row.library}, {"framework", row.framework}, {"kinds", std::move(of_row)}};
+    });
+}
+
+Json machine_json(const MachineInfo& machine) {
     return {{"name", machine.name},
             {"nodes", machine.nodes},
             {"accelerators_per_node", machine.accelerators_per_node},
-            {"device", machine.device},
-            {"serves", std::move(rows)}};
+            {"device", machine.device}};
 }
 
 // What was found: the exit code, and how people and programs are told.
 struct Finding {
     Exit exit = Exit::ok;
-    std::string text;            // of what is fine on stdout, else on stderr
+    std::string text{};          // of what is fine on stdout, else on stderr
     Json json = Json::object();  // beside "ok", "kind" and "diagnostics"
-    std::vector<Diagnostic> diagnostics;
+    std::vector<Diagnostic> diagnostics{};
 };
 
 Finding check_job(const po::variables_map& arguments) {
@@ -172,55 +154,44 @@ Finding check_job(const po::variables_map& arguments) {
     found.json = {{"memory", planned_memory_json(plan, advice)},
                   {"job", job_json(plan.job, plan.machine, job_record(arguments))},
                   {"notes", notes_json(opened.notes)}};
-    const std::string of =
-        fmt::format("{} of {}", to_text(plan.fits() ? fullest.memory.total() : fullest.memory.least()),
-                    to_text(plan.device.memory));
     if (plan.fits()) {
-        found.text =
-            fmt::format("{}: fine: {}, {} ranks on {} nodes of {}, fullest stage {}\n", name,
-                        model_text(plan.job.model), plan.job.layout.ranks(), plan.job.nodes, plan.machine.name, of);
+        found.text = fmt::format("{}: fine: {}, {} ranks on {} nodes of {}, fullest stage {} of {}\n", name,
+                                 model_text(plan.job.model), plan.job.layout.ranks(), plan.job.nodes, plan.machine.name,
+                                 to_text(fullest.memory.total()), to_text(plan.device.memory));
         return found;
     }
     found.exit = Exit::does_not_fit;
-    const std::string why = fmt::format("does not fit: stage {} needs at least {}", plan.fullest_stage(), of);
+    const std::string why = obstacle(plan);
     found.text = fmt::format("{}: {}\n{}{}", name, why, memory_text(plan), advice_text(plan, advice));
     found.diagnostics.push_back({.file = name, .key = {}, .message = why});
     return found;
 }
 
 Finding check_machine(const std::string& name) {
-    const Served served = served_by(name);
-    return {.exit = Exit::ok,
-            .text = served_text(name, served),
-            .json = {{"machine", served_json(served)}},
-            .diagnostics = {}};
+    const MachineInfo machine = Machine::load(name).info();
+    const std::vector<ServedRow> served = served_by(name, machine);
+    Json json = machine_json(machine);
+    json["serves"] = served_json(served);
+    return {.text = fmt::format("{}: fine: {} nodes of {} accelerators ({})\n\n{}", name, machine.nodes,
+                                machine.accelerators_per_node, machine.device, served_text(served)),
+            .json = {{"machine", std::move(json)}}};
 }
 
 Finding check_model(const std::string& name, const Transformer& model, const std::vector<FormatNote>& notes) {
-    return {.exit = Exit::ok,
-            .text = fmt::format("{}: fine: a model, {}: {} layers, hidden {}, {} heads, vocabulary {}\n", name,
+    return {.text = fmt::format("{}: fine: a model, {}: {} layers, hidden {}, {} heads, vocabulary {}\n", name,
                                 model_text(model), model.layers, model.hidden, model.heads, model.vocabulary),
-            .json = {{"model", model_json(model)}, {"notes", notes_json(notes)}},
-            .diagnostics = {}};
+            .json = {{"model", model_json(model)}, {"notes", notes_json(notes)}}};
 }
 
 // A machine that another tool's file comes to has no name yet to run jobs on.
 Finding check_imported_machine(const std::string& path, const Format& format, const Import& import) {
     const MachineInfo machine = Machine::read(import.object.document(path)).info();
-    return {.exit = Exit::ok,
-            .text = fmt::format("{}: fine: a machine ({}), {} nodes of {} accelerators ({}); weft import writes it\n",
+    return {.text = fmt::format("{}: fine: a machine ({}), {} nodes of {} accelerators ({}); weft import writes it\n",
                                 path, format.title, machine.nodes, machine.accelerators_per_node, machine.device),
-            .json = {{"machine",
-                      {{"name", machine.name},
-                       {"nodes", machine.nodes},
-                       {"accelerators_per_node", machine.accelerators_per_node},
-                       {"device", machine.device}}},
-                     {"notes", notes_json(import.notes)}},
-            .diagnostics = {}};
+            .json = {{"machine", machine_json(machine)}, {"notes", notes_json(import.notes)}}};
 }
 
 enum class Checked : std::uint8_t { job, machine, model, other_tools };
-constexpr std::array<std::string_view, 4> kind_words{"job", "machine", "model", ""};
 
 // By what a file of weft has that the others do not; a shipped machine or model by its name. What extends another is of
 // its kind; `extensions`: how many led here, which end where files extend one another.
@@ -265,9 +236,9 @@ Finding check_other_tools(const po::variables_map& arguments, std::string_view& 
 Finding check(const po::variables_map& arguments, std::string_view& kind) {
     const std::string name = job_path(arguments);
     const Checked checked = name.empty() ? Checked::job : kind_of(name);
-    kind = kind_words.at(static_cast<std::size_t>(checked));
-    if (checked == Checked::job) return check_job(arguments);
     if (checked == Checked::other_tools) return check_other_tools(arguments, kind);
+    kind = enumerator_name(checked);
+    if (checked == Checked::job) return check_job(arguments);
     if (!job_overrides(arguments).empty())
         throw po::error(fmt::format("--set and its like: override keys of a job, not of a {}", kind));
     return checked == Checked::machine ? check_machine(name) : check_model(name, load_model(name), {});
@@ -284,18 +255,15 @@ std::string finding_json(const Finding& found, std::string_view kind) {
 Exit run_check(const po::variables_map& arguments) {
     const bool as_json = given(arguments, "json");
     std::string_view kind;
-    Finding found;
+    Finding found{.exit = Exit::bad_input};
     try {
         found = check(arguments, kind);
     } catch (const ConfigError& error) {
         if (!as_json) throw;
-        found = {.exit = Exit::bad_input, .text = {}, .json = Json::object(), .diagnostics = error.diagnostics()};
+        found.diagnostics = error.diagnostics();
     } catch (const RangeError& error) {
         if (!as_json) throw;
-        found = {.exit = Exit::bad_input,
-                 .text = {},
-                 .json = Json::object(),
-                 .diagnostics = {{.file = job_path(arguments), .key = {}, .message = error.what()}}};
+        found.diagnostics = {{.file = job_path(arguments), .key = {}, .message = error.what()}};
     }
     if (as_json) {
         fmt::print("{}", finding_json(found, kind));

@@ -8,7 +8,7 @@
 #include "tools/output/explanation_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/best_layout.hpp"
+#include "tools/plan/questions.hpp"
 #include "tools/refusals.hpp"
 
 namespace weft::commands {

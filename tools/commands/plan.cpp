@@ -13,8 +13,7 @@
 #include "tools/output/result_file.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/machine_choice.hpp"
-#include "tools/plan/proposals.hpp"
+#include "tools/plan/questions.hpp"
 #include "tools/plan/request.hpp"
 #include "workloads/exports/export.hpp"
 

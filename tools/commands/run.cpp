@@ -10,7 +10,7 @@
 #include "tools/output/run_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/best_layout.hpp"
+#include "tools/plan/questions.hpp"
 #include "tools/refusals.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/report/report.hpp"

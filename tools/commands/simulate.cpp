@@ -23,7 +23,7 @@
 #include "tools/output/validation_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/best_layout.hpp"
+#include "tools/plan/questions.hpp"
 #include "tools/refusals.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/report/report.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "tools/plan/machine_choice.hpp"
+#include "tools/plan/questions.hpp"
 
 namespace weft {
 

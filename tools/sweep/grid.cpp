@@ -6,8 +6,6 @@
 #include <set>
 #include <stdexcept>
 
-#include "tools/sweep/values.hpp"
-
 namespace weft {
 namespace {
 

@@ -15,7 +15,20 @@ struct Variation {
     std::vector<std::vector<std::string>> steps;  // the keys' values at each step
 };
 
-// "batch.sequence=512..2048*2". Throws std::invalid_argument with the reason (value_list.hpp).
+// The values of a varied key as they are written, each as an override takes it. Grammar:
+//   values  = value {"," value}
+//   value   = range | JSON value (commas within brackets and quotation marks are part of it) | bare text
+//   range   = number ".." number [("+" | "-" | "*" | "/") number]          the step is +1 if there is none
+// "512..65536*2" is 512, 1024, ..., 65536; the last value is in it if the steps meet it. Throws std::invalid_argument
+// with the reason: an empty value, a bracket or quotation mark without its other half, a range that never ends or
+// counts in the wrong direction.
+std::vector<std::string> parse_value_list(std::string_view text);
+// The offset behind the value that begins at `begin`: that of the next comma, or the end of the text. Throws as above.
+std::size_t end_of_value(std::string_view text, std::size_t begin);
+// The offset behind the list, object or text of JSON that begins at `begin`; `begin` if none does. Throws as above.
+std::size_t end_of_json(std::string_view text, std::size_t begin);
+
+// "batch.sequence=512..2048*2". Throws std::invalid_argument with the reason.
 Variation parse_variation(std::string_view text);
 // "layout.tensor=1,2,4 layout.data=16,8,4": as many values each. Throws std::invalid_argument: other counts, fewer than
 // two keys, and as above.

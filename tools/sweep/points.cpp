@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -14,14 +13,14 @@
 namespace weft {
 namespace {
 
-// What a dimension of a report counts as; those that are named nowhere are "other".
+// What a dimension of a report counts as; of the last those that are named nowhere.
 struct DimensionFamily {
     std::string_view column;
     std::string_view meaning;
     std::array<std::string_view, 4> dimensions;
 };
 
-constexpr std::array<DimensionFamily, 5> families{{
+constexpr std::array<DimensionFamily, 6> families{{
     {"communication_tensor_bytes", "of it, within tensor (and sequence) parallel groups", {"tensor"}},
     {"communication_context_bytes", "of it, within context parallel groups", {"context"}},
     {"communication_expert_bytes", "of it, between the experts of a layer", {"expert", "expert tensor"}},
@@ -29,6 +28,7 @@ constexpr std::array<DimensionFamily, 5> families{{
      "of it, gradients and parameters of data parallelism",
      {"data", "data inner", "data outer", "expert data"}},
     {"communication_pipeline_bytes", "of it, sent from stage to stage", {"pipeline"}},
+    {"communication_other_bytes", "of it, norms, flags and tied embeddings", {}},
 }};
 
 // "step.time_s" -> "step_time_s": keys already name their unit.
@@ -46,23 +46,12 @@ Column metric(std::string name, std::string unit, std::string meaning) {
 // What a rank puts on the wire; what it receives, another has sent.
 Bytes sent(const CommunicationReport& row) { return row.op == "recv" ? Bytes{} : row.bytes; }
 
-Bytes sent_in(const Report& report, const DimensionFamily& family) {
-    Bytes sum;
-    for (const CommunicationReport& row : report.communication) {
-        if (std::ranges::find(family.dimensions, row.dimension) != family.dimensions.end()) sum += sent(row);
-    }
-    return sum;
-}
-
-Bytes sent_elsewhere(const Report& report) {
-    Bytes sum;
-    for (const CommunicationReport& row : report.communication) {
-        const auto has = [&](const DimensionFamily& family) {
-            return std::ranges::find(family.dimensions, row.dimension) != family.dimensions.end();
-        };
-        if (std::ranges::none_of(families, has)) sum += sent(row);
-    }
-    return sum;
+std::size_t family_of(std::string_view dimension) {
+    const auto has = [&](const DimensionFamily& family) {
+        return std::ranges::find(family.dimensions, dimension) != family.dimensions.end();
+    };
+    const auto found = static_cast<std::size_t>(std::ranges::find_if(families, has) - families.begin());
+    return std::min(found, families.size() - 1);
 }
 
 constexpr std::size_t most_topologies = 16;  // of a whole machine, tens of MB each
@@ -75,11 +64,14 @@ std::vector<ResultCell> metric_cells(const Report& report) {
     for (std::size_t i = 0; i < known; ++i) cells.push_back(value_of<ResultCell>(report.metrics[i]));
     cells.emplace_back(std::int64_t{report.ranks});
     cells.emplace_back(report.metric("throughput.tokens_per_s") / report.ranks);
-    const Bytes total = std::accumulate(report.communication.begin(), report.communication.end(), Bytes{},
-                                        [](Bytes sum, const CommunicationReport& row) { return sum + sent(row); });
+    Bytes total;
+    std::array<Bytes, families.size()> parts{};
+    for (const CommunicationReport& row : report.communication) {
+        total += sent(row);
+        parts[family_of(row.dimension)] += sent(row);
+    }
     cells.emplace_back(total.value);
-    for (const DimensionFamily& family : families) cells.emplace_back(sent_in(report, family).value);
-    cells.emplace_back(sent_elsewhere(report).value);
+    for (const Bytes part : parts) cells.emplace_back(part.value);
     return cells;
 }
 
@@ -101,7 +93,6 @@ std::vector<Column> sweep_columns(const SweepGrid& grid) {
     for (const DimensionFamily& family : families) {
         columns.push_back(metric(std::string(family.column), "B", std::string(family.meaning)));
     }
-    columns.push_back(metric("communication_other_bytes", "B", "of it, norms, flags and tied embeddings"));
     columns.push_back({.name = "reason", .unit = "", .meaning = "why there is no result", .kind = ColumnKind::note});
     std::set<std::string_view> known;
     for (const Column& column : columns) {

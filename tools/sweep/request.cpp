@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <set>
+#include <span>
 #include <stdexcept>
 
 #include "sim/base/texts.hpp"
@@ -14,7 +16,6 @@
 #include "tools/output/result_file.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/sweep/condition.hpp"
-#include "tools/sweep/values.hpp"
 #include "tools/version.hpp"
 #include "workloads/formats/format.hpp"
 
@@ -36,17 +37,11 @@ std::string digest_of_files(const SweepRequest& request) {
     return digest_of_named_files(names, request.job.path.parent_path());
 }
 
-std::string digest_of_grid(const SweepRequest& request) {
+std::string digest_of(std::initializer_list<std::span<const std::string>> lists) {
     DigestedTexts texts;
-    for (const std::string& key : request.grid.keys()) texts.add(key);
-    for (const std::string& value : request.grid.all_values()) texts.add(value);
-    for (const std::string& condition : request.conditions) texts.add(condition);
-    return texts.digest();
-}
-
-std::string digest_of(const std::vector<std::string>& list) {
-    DigestedTexts texts;
-    for (const std::string& text : list) texts.add(text);
+    for (const std::span<const std::string> list : lists) {
+        for (const std::string& text : list) texts.add(text);
+    }
     return texts.digest();
 }
 
@@ -153,8 +148,9 @@ SweepInputs inputs_of(const SweepRequest& request) {
     const SimulationOptions& options = request.simulation;
     return {{{"version of weft", sha256(version)},
              {"job text", sha256(request.job.is_empty() ? "" : request.job.read())},
-             {"values set", digest_of(request.overrides)},
-             {"varied values and conditions", digest_of_grid(request)},
+             {"values set", digest_of({request.overrides})},
+             {"varied values and conditions",
+              digest_of({request.grid.keys(), request.grid.all_values(), request.conditions})},
              {"network and folding",
               sha256(fmt::format("{} {}", static_cast<int>(options.network), name(options.folding)))},
              {"files that the job names", digest_of_files(request)},

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -30,10 +29,6 @@ std::vector<std::size_t> missing_rows(std::size_t points, SweepShard shard, cons
 }
 
 constexpr std::string_view script_name = "sweep-array";
-
-std::string_view script() {
-    return std::ranges::find(embedded::slurm_scripts(), script_name, &embedded::File::name)->text;
-}
 
 // Waits for the end of the command, which has this process's output. Its exit code.
 int run(std::vector<std::string> words) {
@@ -193,7 +188,7 @@ void submit_to_slurm(const Submission& submission) {
     const std::filesystem::path folder = submission.out.string() + ".shards";
     std::filesystem::create_directories(folder);
     const std::filesystem::path path = folder / fmt::format("{}.sh", script_name);
-    write_file_atomically(path, script());
+    write_file_atomically(path, embedded::text_of(embedded::slurm_scripts(), script_name));
     ::setenv("WEFT", std::filesystem::read_symlink("/proc/self/exe").c_str(), 1);  // what the script is to run
     std::vector<std::string> words{"sbatch",
                                    fmt::format("--array=1-{}", submission.shards),

@@ -52,7 +52,6 @@ class SweepRun {
     // (a job file that cannot be read). `request` must outlive this.
     explicit SweepRun(const SweepRequest& request);
 
-    std::size_t points() const { return points_.size(); }
     const SweepInputs& inputs() const { return inputs_; }
 
     // Evaluates with `crew` what the journal does not have. Where the crew leads, the rows done and, with `out`, the

@@ -1,4 +1,4 @@
-#include "tools/sweep/values.hpp"
+#include "tools/sweep/grid.hpp"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 
 #include "sim/base/texts.hpp"
@@ -27,8 +28,9 @@ std::size_t end_of_text(std::string_view text, std::size_t begin) {
     throw std::invalid_argument(fmt::format("the \" before \"{}\" is not closed", text.substr(begin + 1)));
 }
 
-constexpr int most_places = 9;           // behind the decimal point
-constexpr double most_magnitude = 1e15;  // below 2^53: whole doubles are exact
+constexpr std::size_t most_values = 1'000'000;  // of one key
+constexpr int most_places = 9;                  // behind the decimal point
+constexpr double most_magnitude = 1e15;         // below 2^53: whole doubles are exact
 
 // A number as it is written: in units of 10^-places.
 struct Decimal {
@@ -130,6 +132,35 @@ std::string decimal_text(double value) {
     return fmt::to_string(value);
 }
 
+// Nothing if the text is no range: it does not begin with a number and "..". Sums of decimals, and products of whole
+// numbers, are exact.
+std::optional<std::vector<std::string>> parse_range(std::string_view text) {
+    std::string_view rest = text;
+    const std::optional<Decimal> first = take_number(rest);
+    if (!first || !rest.starts_with("..")) return std::nullopt;
+    const Range range = read_range(text, *first, rest.substr(2));
+    check(text, range);
+    std::vector<std::string> numbers;
+    for (double number = range.first.value; grows(range) ? number <= range.last.value : number >= range.last.value;
+         number = number_at(range, numbers.size())) {
+        if (numbers.size() == most_values) refuse(text, fmt::format("it has more than {} numbers", most_values));
+        numbers.push_back(decimal_text(number));
+    }
+    return numbers;
+}
+
+// The pieces between commas outside brackets and quotation marks.
+std::vector<std::string_view> split_values(std::string_view text) {
+    std::vector<std::string_view> values;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = end_of_value(text, begin);
+        values.push_back(trimmed(text.substr(begin, end - begin)));
+        if (values.back().empty()) throw std::invalid_argument(fmt::format("empty value in \"{}\"", text));
+        begin = end + 1;
+    }
+    return values;
+}
+
 }  // namespace
 
 std::size_t end_of_json(std::string_view text, std::size_t begin) {
@@ -170,45 +201,17 @@ std::size_t end_of_value(std::string_view text, std::size_t begin) {
     return i;
 }
 
-std::vector<std::string_view> split_values(std::string_view text) {
-    std::vector<std::string_view> values;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = end_of_value(text, begin);
-        values.push_back(trimmed(text.substr(begin, end - begin)));
-        if (values.back().empty()) throw std::invalid_argument(fmt::format("empty value in \"{}\"", text));
-        begin = end + 1;
-    }
-    return values;
-}
-
 std::vector<std::string> parse_value_list(std::string_view text) {
     std::vector<std::string> values;
     for (const std::string_view value : split_values(text)) {
-        if (const std::optional<std::vector<std::string>> range = parse_range(value, most_values)) {
+        if (const std::optional<std::vector<std::string>> range = parse_range(value)) {
             values.insert(values.end(), range->begin(), range->end());
         } else {
             values.emplace_back(value);
         }
-        if (values.size() > most_values) {
-            throw std::invalid_argument(fmt::format("more than {} values", most_values));
-        }
+        if (values.size() > most_values) throw std::invalid_argument(fmt::format("more than {} values", most_values));
     }
     return values;
-}
-
-std::optional<std::vector<std::string>> parse_range(std::string_view text, std::size_t most) {
-    std::string_view rest = text;
-    const std::optional<Decimal> first = take_number(rest);
-    if (!first || !rest.starts_with("..")) return std::nullopt;
-    const Range range = read_range(text, *first, rest.substr(2));
-    check(text, range);
-    std::vector<std::string> numbers;
-    for (double number = range.first.value; grows(range) ? number <= range.last.value : number >= range.last.value;
-         number = number_at(range, numbers.size())) {
-        if (numbers.size() == most) refuse(text, fmt::format("it has more than {} numbers", most));
-        numbers.push_back(decimal_text(number));
-    }
-    return numbers;
 }
 
 }  // namespace weft

@@ -9,7 +9,7 @@
 
 #include "sim/io/document.hpp"
 #include "tests/tools/program.hpp"
-#include "tools/calibrate/copies.hpp"
+#include "tools/calibrate/rows.hpp"
 
 namespace weft {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/calibrate/trace_rows.hpp"
+#include "tools/calibrate/device_fit.hpp"
 
 #include <gtest/gtest.h>
 

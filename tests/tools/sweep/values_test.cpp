@@ -6,7 +6,6 @@
 
 #include "tests/refusal.hpp"
 #include "tools/sweep/grid.hpp"
-#include "tools/sweep/values.hpp"
 
 namespace weft {
 namespace {

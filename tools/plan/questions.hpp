@@ -1,4 +1,5 @@
-// One question asked of several machines: the best layout on each, and what a whole run takes there.
+// Questions about a job whose layout is open: the best layouts, with what would make any possible where none is; the
+// one that whoever gives none gets; and the best on each of several machines, with what a whole run takes there.
 #pragma once
 
 #include <optional>
@@ -6,11 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "tools/command.hpp"
 #include "tools/endurance/run.hpp"
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
 
 namespace weft {
+
+// search_layouts(), with proposals where no candidate is without objections. Throws ConfigError as read_space() does.
+PlanResult find_layouts(const PlanRequest& request, const SearchOptions& options);
+
+// The arguments of a command that takes a job, with --set for the layout that `weft plan` finds best where neither a
+// job file nor --set says one; that is noted on stderr. As they are where something says it, or where nothing fits.
+po::variables_map with_best_layout(const po::variables_map& arguments);
 
 // What is asked of a run on each machine.
 struct RunQuestion {
