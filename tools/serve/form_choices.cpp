@@ -53,34 +53,28 @@ FormField field_of(const Reference& reference, const std::string& key, const Val
     return field;
 }
 
-void offer_machines(FormField& field) {
-    field.input = Input::choice;
-    for (const embedded::File& file : embedded::machines()) {
-        const MachineInfo machine = Machine::load(file.name).info();
-        field.choices.emplace_back(file.name, fmt::format("{}: {} nodes of {} {}", file.name, grouped(machine.nodes),
-                                                          machine.accelerators_per_node, machine.device));
-    }
-}
-
-void offer_models(FormField& field) {
-    field.input = Input::choice;
-    for (const embedded::File& file : embedded::catalog()) {
-        field.choices.emplace_back(file.name, model_text(load_transformer(file.name)));
-    }
-}
-
-void offer_stages_of_zero(FormField& field) {
-    field.input = Input::choice;
-    for (const char* stage : {"0", "1", "2", "3"}) field.choices.emplace_back(stage, stage);
-}
-
 // Where the key has more to offer than its reader says.
 void complete(FormField& field) {
-    if (field.key == "machine") offer_machines(field);
-    if (field.key == "model") offer_models(field);
-    if (field.key == "zero") offer_stages_of_zero(field);
-    if (field.key == "overlap_gradients") field.otherwise = "by framework";
-    if (field.key == "layout.data") field.otherwise.clear();  // it follows from the nodes
+    const auto offer = [&](std::string_view value, std::string text) {
+        field.input = Input::choice;
+        field.choices.emplace_back(value, std::move(text));
+    };
+    if (field.key == "machine") {
+        for (const embedded::File& file : embedded::machines()) {
+            const MachineInfo machine = Machine::load(file.name).info();
+            offer(file.name, fmt::format("{}: {} nodes of {} {}", file.name, grouped(machine.nodes),
+                                         machine.accelerators_per_node, machine.device));
+        }
+    } else if (field.key == "model") {
+        for (const embedded::File& file : embedded::catalog())
+            offer(file.name, model_text(load_transformer(file.name)));
+    } else if (field.key == "zero") {
+        for (const char* const stage : {"0", "1", "2", "3"}) offer(stage, stage);
+    } else if (field.key == "overlap_gradients") {
+        field.otherwise = "by framework";
+    } else if (field.key == "layout.data") {
+        field.otherwise.clear();  // it follows from the nodes
+    }
 }
 
 // Axes of the rank grid, innermost first, and then what is cut out of these.
@@ -117,8 +111,6 @@ std::string summary_of(std::string_view text) {
     }
     return summary.empty() ? summary : summary.substr(1);
 }
-
-using Input = FormField::Input;
 
 std::string encoded(std::string_view text) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._*";

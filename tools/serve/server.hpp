@@ -1,31 +1,80 @@
-// The pages of a site on this machine's own addresses.
+// The pages of a site on this machine's own addresses: connections, which workers answer.
 #pragma once
 
-#include <cstdint>
-#include <memory>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <vector>
+
+#include "tools/parallel.hpp"
 #include "tools/serve/site.hpp"
 
 namespace weft {
+
+// One connection: requests read one after another, answered by workers, and written.
+struct ConnectionLimits {
+    std::uint32_t header_bytes = 64U << 10U;  // a job fits into an address
+    std::uint64_t body_bytes = 1U << 20U;
+    std::chrono::seconds reading{30};  // of a request, from when the connection is free for it
+    std::chrono::seconds writing{60};
+    std::chrono::seconds closing{2};  // until the client has read a last answer
+    std::size_t served = 512;         // connections that are served; more are told so
+    std::size_t open = 900;           // that are open at all; more wait to be accepted
+};
+
+// What all connections share.
+struct Serving {
+    const Site& site;
+    Workers& simulations;  // for answers of one simulation
+    Workers& searches;     // and of many
+    std::stop_token end;   // the server ends
+    ConnectionLimits limits{};
+    std::function<void()> on_close{};  // of any connection
+    std::atomic<std::size_t> open{0};
+};
+
+enum class Welcome : std::uint8_t { served, too_many };
+
+// Reads and writes on the socket's executor, which one thread runs, until either side closes.
+void serve_connection(boost::asio::ip::tcp::socket socket, Serving& serving, Welcome welcome);
 
 class Server {
   public:
     // Listens on 127.0.0.1 and, where there is one, ::1. Port 0: one that is free. std::runtime_error: port in use, or
     // not this user's.
     Server(Site site, std::uint16_t port);
-    ~Server();
+    ~Server() { stop(); }
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    std::uint16_t port() const;
+    std::uint16_t port() const { return site_.port; }
     void run();   // until stop()
     void stop();  // from any thread
     // Whether some answer is still worked for: a simulation runs to its end.
-    bool is_working() const;
+    bool is_working() const { return simulations_.under_way() + searches_.under_way() > 0; }
 
   private:
-    class Listening;
-    std::unique_ptr<Listening> listening_;
+    void bind(std::uint16_t port);
+    void accept(std::size_t i);
+    void accept_again();
+
+    // Connections go with io_, and use what stands before it.
+    Site site_;
+    std::stop_source end_;
+    Serving serving_;
+    boost::asio::io_context io_{1};  // run by one thread
+    boost::asio::steady_timer pause_{io_};
+    std::vector<boost::asio::ip::tcp::acceptor> acceptors_;
+    std::vector<std::size_t> waiting_;  // acceptors, until a connection closes
+    // Gone before what they work for.
+    Workers simulations_, searches_;
 };
 
 // A server answers many, so that one request must not take the memory of the machine: from now on allocations fail, and

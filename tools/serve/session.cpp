@@ -1,4 +1,4 @@
-#include "tools/serve/session.hpp"
+#include "tools/serve/server.hpp"
 
 #include <sys/socket.h>
 #include <boost/asio/post.hpp>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <functional>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -62,6 +63,93 @@ std::string scripts_of(std::string_view page) {
         hashes += fmt::format(" 'sha256-{}'", base64(sha256(page.substr(at, page.find(end, at) - at))));
     }
     return hashes.empty() ? " 'none'" : hashes;
+}
+
+const SimulationOptions options_of_pages{.folding = Folding::automatic, .recording = Recording::spans_and_links};
+
+// A job that a page can be made of.
+struct ServableJob {
+    std::string text;
+    Study study;
+    JobInput input;
+};
+
+ServableJob servable(const HttpRequest& request, const RequestTarget& target, const char* command,
+                     Purpose purpose = Purpose::simulation, void (*check_size)(const Job&) = check_page_size) {
+    RequestedJob asked = requested_job(request, target);
+    const Document document = Document::parse(requested_name, asked.text);
+    Study study = read_study(document.copy(), purpose);
+    check_size(study.job);
+    JobInput input{.command = fmt::format("weft {} {}", command, requested_name),
+                   .text = document.text(),
+                   .notes = std::move(asked.notes)};
+    return {std::move(asked.text), std::move(study), std::move(input)};
+}
+
+JobSource source_of(const ServableJob& job) {
+    JobSource source{std::string(requested_name)};
+    source.text = job.text;
+    return source;
+}
+
+std::optional<HttpResponse> refused_for_memory(const ServableJob& job, const Plan& plan, const HttpRequest& request) {
+    if (plan.fits()) return std::nullopt;
+    const std::string text = memory_refusal(plan, memory_advice(job.study), "");
+    const std::size_t line = text.find('\n');
+    return refusal({.error = text.substr(0, line), .text = text.substr(line + 1)}, request.accept);
+}
+
+// The work for a client that left, or whose time is over.
+struct NobodyWaits {};
+struct TimeIsOver {};
+constexpr std::chrono::seconds longest_work{180};
+
+std::function<void(std::size_t, std::size_t)> while_somebody_waits(const HttpRequest& request) {
+    return [left = request.left, end = std::chrono::steady_clock::now() + longest_work](std::size_t, std::size_t) {
+        if (left.stop_requested()) throw NobodyWaits{};
+        if (std::chrono::steady_clock::now() > end) throw TimeIsOver{};
+    };
+}
+
+// Pages about the job of a request, the same as the commands write with --report. Throw ConfigError, RangeError and
+// std::invalid_argument for the job, NobodyWaits, TimeIsOver. A job that does not fit in memory is refused as the
+// commands do.
+
+HttpResponse step_answer(const HttpRequest& request, const RequestTarget& target) {
+    const ServableJob job = servable(request, target, "simulate");
+    if (auto refused = refused_for_memory(job, make_plan(job.study), request)) return *refused;
+    const ExplainedStep step = simulate_to_explain(job.study, options_of_pages, prepare(job.study));
+    return {.body = step_page(job.study, step, make_report(step.run), job.input)};
+}
+
+HttpResponse explanation_answer(const HttpRequest& request, const RequestTarget& target) {
+    const ServableJob job = servable(request, target, "explain");
+    if (auto refused = refused_for_memory(job, make_plan(job.study), request)) return *refused;
+    const JobExplanation explained = explain_job(
+        job.study, {.source = source_of(job), .overrides = {}},
+        {.simulation = options_of_pages, .threads = all_threads(), .progress = while_somebody_waits(request)});
+    return {.body = explained_page(explained, job.input, fmt::format("weft simulate {}", requested_name))};
+}
+
+HttpResponse search_answer(const HttpRequest& request, const RequestTarget& target) {
+    const ServableJob job = servable(request, target, "plan", Purpose::equations, check_search_size);
+    const PlanRequest asked{.job = source_of(job), .overrides = {}, .among = {}};
+    PlanSpace space = read_space(asked);
+    const PlanResult result = search_layouts(std::move(space.space), std::move(space.base_assignments),
+                                             {.simulations = usual_simulations,
+                                              .most_simulations = most_usual_simulations,
+                                              .every = true,
+                                              .threads = all_threads(),
+                                              .progress = while_somebody_waits(request)});
+    return {.body =
+                search_page(asked, result,
+                            {.plan = job.input.command, .simulate = fmt::format("weft simulate {}", requested_name)})};
+}
+
+HttpResponse job_file_answer(const HttpRequest& request, const RequestTarget& target) {
+    return {.type = "application/json",
+            .body = requested_job(request, target).text,
+            .fields = {{"Content-Disposition", fmt::format("attachment; filename=\"{}\"", requested_name)}}};
 }
 
 struct ServedPath {
@@ -137,45 +225,6 @@ std::string refusal_page(const RefusedRequest& refused, const std::string& json)
     return html_page({.title = "No result", .body = html.take(), .scripts = {}});
 }
 
-const SimulationOptions options_of_pages{.folding = Folding::automatic, .recording = Recording::spans_and_links};
-
-// A job that a page can be made of.
-struct ServableJob {
-    std::string text;
-    Study study;
-    JobInput input;
-};
-
-ServableJob servable(RequestedJob asked, const char* command, Purpose purpose, void (*check_size)(const Job&)) {
-    const Document document = Document::parse(requested_name, asked.text);
-    Study study = read_study(document.copy(), purpose);
-    check_size(study.job);
-    JobInput input{.command = fmt::format("weft {} {}", command, requested_name),
-                   .text = document.text(),
-                   .notes = std::move(asked.notes)};
-    return {std::move(asked.text), std::move(study), std::move(input)};
-}
-
-JobSource source_of(const ServableJob& job) {
-    JobSource source{std::string(requested_name)};
-    source.text = job.text;
-    return source;
-}
-
-std::optional<HttpResponse> refused_for_memory(const ServableJob& job, const Plan& plan, const HttpRequest& request) {
-    if (plan.fits()) return std::nullopt;
-    const std::string text = memory_refusal(plan, memory_advice(job.study), "");
-    const std::size_t line = text.find('\n');
-    return refusal({.error = text.substr(0, line), .text = text.substr(line + 1)}, request.accept);
-}
-
-std::function<void(std::size_t, std::size_t)> while_somebody_waits(const HttpRequest& request) {
-    return [left = request.left, end = std::chrono::steady_clock::now() + longest_work](std::size_t, std::size_t) {
-        if (left.stop_requested()) throw NobodyWaits{};
-        if (std::chrono::steady_clock::now() > end) throw TimeIsOver{};
-    };
-}
-
 }  // namespace
 
 std::string foreign(const HttpRequest& request, std::uint16_t port) {
@@ -248,43 +297,6 @@ HttpResponse refusal(const RefusedRequest& refused, std::string_view accept) {
         return {.status = refused.status, .type = "application/json", .body = text};
     }
     return {.status = refused.status, .body = refusal_page(refused, text)};
-}
-
-HttpResponse step_answer(const HttpRequest& request, const RequestTarget& target) {
-    const ServableJob job = servable(requested_job(request, target), "simulate", Purpose::simulation, check_page_size);
-    if (auto refused = refused_for_memory(job, make_plan(job.study), request)) return *refused;
-    const ExplainedStep step = simulate_to_explain(job.study, options_of_pages, prepare(job.study));
-    return {.body = step_page(job.study, step, make_report(step.run), job.input)};
-}
-
-HttpResponse explanation_answer(const HttpRequest& request, const RequestTarget& target) {
-    const ServableJob job = servable(requested_job(request, target), "explain", Purpose::simulation, check_page_size);
-    if (auto refused = refused_for_memory(job, make_plan(job.study), request)) return *refused;
-    const JobExplanation explained = explain_job(
-        job.study, {.source = source_of(job), .overrides = {}},
-        {.simulation = options_of_pages, .threads = all_threads(), .progress = while_somebody_waits(request)});
-    return {.body = explained_page(explained, job.input, fmt::format("weft simulate {}", requested_name))};
-}
-
-HttpResponse search_answer(const HttpRequest& request, const RequestTarget& target) {
-    const ServableJob job = servable(requested_job(request, target), "plan", Purpose::equations, check_search_size);
-    const PlanRequest asked{.job = source_of(job), .overrides = {}, .among = {}};
-    PlanSpace space = read_space(asked);
-    const PlanResult result = search_layouts(std::move(space.space), std::move(space.base_assignments),
-                                             {.simulations = usual_simulations,
-                                              .most_simulations = most_usual_simulations,
-                                              .every = true,
-                                              .threads = all_threads(),
-                                              .progress = while_somebody_waits(request)});
-    return {.body =
-                search_page(asked, result,
-                            {.plan = job.input.command, .simulate = fmt::format("weft simulate {}", requested_name)})};
-}
-
-HttpResponse job_file_answer(const HttpRequest& request, const RequestTarget& target) {
-    return {.type = "application/json",
-            .body = requested_job(request, target).text,
-            .fields = {{"Content-Disposition", fmt::format("attachment; filename=\"{}\"", requested_name)}}};
 }
 
 }  // namespace weft

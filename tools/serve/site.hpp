@@ -1,7 +1,6 @@
 // What is answered to which request: a pure function, whatever carries requests.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -50,19 +49,5 @@ struct RefusedRequest {
 // JSON {"error", "diagnostics", "text"}; as a page, whose element "refusal" has that JSON in data-refusal, where
 // `accept` asks for HTML.
 HttpResponse refusal(const RefusedRequest& refused, std::string_view accept);
-
-// Pages about the job of a request, the same as the commands write with --report.
-
-// The work for a client that left, or whose time is over.
-struct NobodyWaits {};
-struct TimeIsOver {};
-inline constexpr std::chrono::seconds longest_work{180};
-
-// Throw ConfigError, RangeError and std::invalid_argument for the job, NobodyWaits, TimeIsOver. A job that does not fit
-// in memory is refused as the commands do.
-HttpResponse step_answer(const HttpRequest& request, const RequestTarget& target);         // weft simulate
-HttpResponse explanation_answer(const HttpRequest& request, const RequestTarget& target);  // weft explain
-HttpResponse search_answer(const HttpRequest& request, const RequestTarget& target);       // weft plan
-HttpResponse job_file_answer(const HttpRequest& request, const RequestTarget& target);     // the job to be saved
 
 }  // namespace weft

@@ -10,6 +10,8 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "sim/base/check.hpp"
 #include "sim/base/enumerators.hpp"
@@ -44,68 +46,51 @@ ChartAxis axis_of(const Json& figure, const char* key) {
 
 // The cases of a figure, in one of four forms: models by schemes, a scheme on ever more nodes of 8 GCDs, one model
 // under every scheme at every sequence length, on as many ranks whatever the scheme, or a list.
-class CaseReader {
-  public:
-    CaseReader(const Json& all, const Json& cases) : all_(all), cases_(cases) {}
-
-    std::vector<StudyCase> read() const {
-        std::vector<StudyCase> found;
-        for (const Json& one : texts("list")) {
-            found.push_back({.model = one.at("model"), .scheme = one.at("scheme"), .overrides = {}});
-            found.back().overrides = overrides(one.at("scheme"), 1, study_micro_batch);
-            add(one.at("set"), found.back());
-        }
-        for (const Json& model : texts("models")) {
-            const Json& of = all_.at("models").at(model.get<std::string>());
-            for (const Json& scheme : texts("schemes")) {
-                found.push_back({.model = model, .scheme = scheme, .overrides = {}});
-                found.back().overrides = overrides(
-                    scheme, cases_.value("data", of.at("data_ranks").get<std::uint32_t>()), study_micro_batch);
-                found.back().overrides.push_back(fmt::format("model={}", of.at("catalog").get<std::string>()));
-            }
-        }
-        for (const Json& nodes : texts("nodes")) {
-            found.push_back({.model = "", .scheme = nodes.dump(), .position = nodes, .overrides = {}});
-            found.back().overrides = overrides(cases_.at("scheme"), nodes, study_micro_batch);
-            add(cases_.at("set"), found.back());
-        }
-        if (cases_.contains("lengths")) {
-            for (const Json& scheme : texts("schemes")) {
-                const Json& of = all_.at("schemes").at(scheme.get<std::string>());
-                const auto ranks = of.at("tensor").get<std::uint32_t>() * of.at("pipeline").get<std::uint32_t>();
-                for (const Json& length : texts("lengths")) {
-                    found.push_back({.model = "1.3B", .scheme = scheme, .position = length, .overrides = {}});
-                    found.back().overrides =
-                        overrides(scheme, cases_.at("ranks").get<std::uint32_t>() / ranks, cases_.at("micro"));
-                    found.back().overrides.push_back(fmt::format("batch.sequence={}", length.dump()));
-                    add(cases_.value("set", Json::array()), found.back());
-                }
-            }
-        }
-        return found;
-    }
-
-  private:
-    Json texts(const char* key) const { return cases_.value(key, Json::array()); }
-
-    static void add(const Json& overrides, StudyCase& one) {
-        one.overrides.insert(one.overrides.end(), overrides.begin(), overrides.end());
-    }
-
+std::vector<StudyCase> read_cases(const Json& all, const Json& cases) {
+    std::vector<StudyCase> found;
+    const auto texts = [&](const char* key) { return cases.value(key, Json::array()); };
     // Of the keys that name a scheme on `data` copies with micro-batches of `micro` sequences, one per step.
-    std::vector<std::string> overrides(const std::string& scheme, std::uint32_t data, std::uint32_t micro) const {
-        const Json& of = all_.at("schemes").at(scheme);
-        return {fmt::format("layout.tensor={}", of.at("tensor").dump()),
-                fmt::format("layout.pipeline={}", of.at("pipeline").dump()),
-                fmt::format("layout.data={}", data),
-                fmt::format("zero={}", of.at("zero").dump()),
-                fmt::format("batch.micro={}", micro),
-                fmt::format("batch.global={}", micro * data)};
+    const auto add = [&](StudyCase one, const std::string& scheme, std::uint32_t data, std::uint32_t micro,
+                         const Json& others) {
+        const Json& of = all.at("schemes").at(scheme);
+        one.overrides = {fmt::format("layout.tensor={}", of.at("tensor").dump()),
+                         fmt::format("layout.pipeline={}", of.at("pipeline").dump()),
+                         fmt::format("layout.data={}", data),
+                         fmt::format("zero={}", of.at("zero").dump()),
+                         fmt::format("batch.micro={}", micro),
+                         fmt::format("batch.global={}", micro * data)};
+        one.overrides.insert(one.overrides.end(), others.begin(), others.end());
+        found.push_back(std::move(one));
+    };
+    for (const Json& one : texts("list")) {
+        add({.model = one.at("model"), .scheme = one.at("scheme")}, one.at("scheme"), 1, study_micro_batch,
+            one.at("set"));
     }
-
-    const Json& all_;
-    const Json& cases_;
-};
+    for (const Json& model : texts("models")) {
+        const Json& of = all.at("models").at(model.get<std::string>());
+        const auto data = cases.value("data", of.at("data_ranks").get<std::uint32_t>());
+        const Json catalog = Json::array({"model=" + of.at("catalog").get<std::string>()});
+        for (const Json& scheme : texts("schemes")) {
+            add({.model = model, .scheme = scheme}, scheme, data, study_micro_batch, catalog);
+        }
+    }
+    for (const Json& nodes : texts("nodes")) {
+        add({.model = "", .scheme = nodes.dump(), .position = nodes}, cases.at("scheme"), nodes, study_micro_batch,
+            cases.at("set"));
+    }
+    if (!cases.contains("lengths")) return found;
+    for (const Json& scheme : texts("schemes")) {
+        const Json& of = all.at("schemes").at(scheme.get<std::string>());
+        const auto ranks = of.at("tensor").get<std::uint32_t>() * of.at("pipeline").get<std::uint32_t>();
+        for (const Json& length : texts("lengths")) {
+            Json others = Json::array({"batch.sequence=" + length.dump()});
+            for (const Json& other : texts("set")) others.push_back(other);
+            add({.model = "1.3B", .scheme = scheme, .position = length}, scheme,
+                cases.at("ranks").get<std::uint32_t>() / ranks, cases.at("micro"), others);
+        }
+    }
+    return found;
+}
 
 }  // namespace
 
@@ -118,7 +103,7 @@ std::vector<StudyFigure> study_figures() {
                            .title = figure.at("title"),
                            .note = figure.at("note"),
                            .job = figure.at("job"),
-                           .cases = CaseReader(all, figure.at("cases")).read(),
+                           .cases = read_cases(all, figure.at("cases")),
                            .measure = find_measure(figure.at("measure").get<std::string>()),
                            .arrangement = named<Arrangement>(figure.at("arrangement")),
                            .kind = named<ChartKind>(figure.at("kind")),
@@ -164,32 +149,10 @@ ChartSeries::Look look_of(const StudyFigure& figure, const std::string& series) 
                                                                                    : ChartSeries::Look::reference;
 }
 
-void bars_of_cases(const StudyFigure& figure, const std::vector<StudyRow>& rows, Chart& chart) {
-    for (const StudyCase& subject : figure.cases) chart.categories.push_back({subject.scheme, subject.model});
-    for (const std::string& name : series_names(rows)) {
-        ChartSeries series{.name = name, .values = {}, .look = look_of(figure, name)};
-        for (std::size_t i = 0; i < figure.cases.size(); ++i) series.values.push_back(value_of(rows, i, name));
-        chart.series.push_back(std::move(series));
-    }
-}
-
-void bars_of_series(const StudyFigure& figure, const std::vector<StudyRow>& rows, Chart& chart) {
-    for (const std::string& name : series_names(rows)) chart.categories.push_back({name, ""});
-    for (std::size_t i = 0; i < figure.cases.size(); ++i) {
-        ChartSeries series{.name = figure.cases[i].model, .values = {}};
-        for (const ChartCategory& category : chart.categories) {
-            series.values.push_back(value_of(rows, i, category.label));
-        }
-        chart.series.push_back(std::move(series));
-    }
-}
-
 std::vector<double> positions(const StudyFigure& figure) {
-    std::vector<double> all;
-    for (const StudyCase& subject : figure.cases) all.push_back(subject.position);
-    std::ranges::sort(all);
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    return all;
+    std::set<double> all;
+    for (const StudyCase& subject : figure.cases) all.insert(subject.position);
+    return {all.begin(), all.end()};
 }
 
 // The value of the one series that such figures measure; none where no case has it.
@@ -211,27 +174,50 @@ std::vector<std::string> schemes(const StudyFigure& figure) {
     return names;
 }
 
-void bars_of_schemes(const StudyFigure& figure, const std::vector<StudyRow>& rows, Chart& chart) {
-    for (const std::string& scheme : schemes(figure)) chart.categories.push_back({scheme, ""});
-    for (const double position : positions(figure)) {
-        ChartSeries series{.name = number_text(position), .values = {}};
-        for (const ChartCategory& category : chart.categories) {
-            series.values.push_back(value_at(figure, rows, category.label, position));
-        }
-        chart.series.push_back(std::move(series));
-    }
+// With a value at each of so many categories or positions.
+template <class ValueAt>
+void add_series(Chart& chart, const std::string& name, std::size_t places, ValueAt value_at,
+                ChartSeries::Look look = ChartSeries::Look::solid) {
+    ChartSeries series{.name = name, .values = {}, .look = look};
+    for (std::size_t i = 0; i < places; ++i) series.values.push_back(value_at(i));
+    chart.series.push_back(std::move(series));
 }
 
-// Schemes of which nothing could run have no line.
-void lines(const StudyFigure& figure, const std::vector<StudyRow>& rows, Chart& chart) {
-    chart.positions = positions(figure);
-    for (const std::string& scheme : schemes(figure)) {
-        ChartSeries series{.name = scheme, .values = {}};
-        for (const double position : chart.positions) {
-            series.values.push_back(value_at(figure, rows, scheme, position));
-        }
-        const bool empty = std::ranges::all_of(series.values, [](double value) { return std::isnan(value); });
-        if (!empty) chart.series.push_back(std::move(series));
+void arrange(const StudyFigure& figure, const std::vector<StudyRow>& rows, Chart& chart) {
+    const auto label = [&](std::size_t category) { return chart.categories[category].label; };
+    switch (figure.arrangement) {
+        case Arrangement::bars_of_cases:
+            for (const StudyCase& subject : figure.cases) chart.categories.push_back({subject.scheme, subject.model});
+            for (const std::string& name : series_names(rows)) {
+                add_series(
+                    chart, name, figure.cases.size(), [&](std::size_t i) { return value_of(rows, i, name); },
+                    look_of(figure, name));
+            }
+            return;
+        case Arrangement::bars_of_series:
+            for (const std::string& name : series_names(rows)) chart.categories.push_back({name, ""});
+            for (std::size_t i = 0; i < figure.cases.size(); ++i) {
+                add_series(chart, figure.cases[i].model, chart.categories.size(),
+                           [&](std::size_t category) { return value_of(rows, i, label(category)); });
+            }
+            return;
+        case Arrangement::bars_of_schemes:
+            for (const std::string& scheme : schemes(figure)) chart.categories.push_back({scheme, ""});
+            for (const double position : positions(figure)) {
+                add_series(chart, number_text(position), chart.categories.size(),
+                           [&](std::size_t category) { return value_at(figure, rows, label(category), position); });
+            }
+            return;
+        case Arrangement::lines:
+            chart.positions = positions(figure);
+            for (const std::string& scheme : schemes(figure)) {
+                add_series(chart, scheme, chart.positions.size(),
+                           [&](std::size_t i) { return value_at(figure, rows, scheme, chart.positions[i]); });
+            }
+            // Schemes of which nothing could run have no line.
+            std::erase_if(chart.series, [](const ChartSeries& series) {
+                return std::ranges::all_of(series.values, [](double value) { return std::isnan(value); });
+            });
     }
 }
 
@@ -241,9 +227,9 @@ std::string missing_note(const std::vector<StudyRow>& rows) {
     return missing ? "; the table says why some could not run" : "";
 }
 
-std::vector<Measured> values_of(const MeasurePart& part, const StudyJob& job) {
+std::vector<Measured> values_of(const MeasurePart& part, const StudyFigure& figure, const StudyCase& subject) {
     try {
-        return part.of(job.read(part.purpose));
+        return part.of(study_of(figure, subject, part.purpose));
     } catch (const ConfigError& error) {
         return {{part.series, none, obstacle(error)}};
     } catch (const RangeError& error) {
@@ -253,18 +239,18 @@ std::vector<Measured> values_of(const MeasurePart& part, const StudyJob& job) {
 
 }  // namespace
 
-Study StudyJob::read(Purpose purpose) const {
-    Document document = open_shipped(embedded::study(), "study job", name).document;
-    for (const std::string& assignment : overrides) document.assign(assignment);
+Study study_of(const StudyFigure& figure, const StudyCase& subject, Purpose purpose) {
+    Document document = open_shipped(embedded::study(), "study job", figure.job).document;
+    for (const std::string& assignment : subject.overrides) document.assign(assignment);
     return read_study(std::move(document), purpose);
 }
 
 std::vector<StudyRow> evaluate(const StudyFigure& figure) {
     std::vector<StudyRow> rows;
     for (std::size_t i = 0; i < figure.cases.size(); ++i) {
-        const StudyJob job{.name = figure.job, .overrides = figure.cases[i].overrides};
         for (const MeasurePart& part : figure.measure) {
-            for (Measured& measured : values_of(part, job)) rows.push_back({i, std::move(measured)});
+            for (Measured& measured : values_of(part, figure, figure.cases[i]))
+                rows.push_back({i, std::move(measured)});
         }
     }
     return rows;
@@ -295,20 +281,7 @@ Chart study_chart(const StudyFigure& figure, const std::vector<StudyRow>& rows) 
                 .kind = figure.kind,
                 .x = figure.x,
                 .y = figure.y};
-    switch (figure.arrangement) {
-        case Arrangement::bars_of_cases:
-            bars_of_cases(figure, rows, chart);
-            break;
-        case Arrangement::bars_of_series:
-            bars_of_series(figure, rows, chart);
-            break;
-        case Arrangement::bars_of_schemes:
-            bars_of_schemes(figure, rows, chart);
-            break;
-        case Arrangement::lines:
-            lines(figure, rows, chart);
-            break;
-    }
+    arrange(figure, rows, chart);
     return chart;
 }
 

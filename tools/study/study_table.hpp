@@ -12,20 +12,11 @@
 
 namespace weft {
 
-// A job of the study: a shipped file with overrides, read for one purpose or the other.
-struct StudyJob {
-    std::string name;  // workloads/study/<name>.json
-    std::vector<std::string> overrides;
-
-    // Throws ConfigError with every mistake: here, layouts that cannot run.
-    Study read(Purpose purpose) const;
-};
-
 struct StudyCase {
-    std::string model;                   // "1.3B"
-    std::string scheme;                  // "ZeRO-1", "PP 4"
-    double position = 0;                 // along an axis: tokens, nodes; 0 where the figure has none
-    std::vector<std::string> overrides;  // of the figure's job, "key.path=value"
+    std::string model;                     // "1.3B"
+    std::string scheme;                    // "ZeRO-1", "PP 4"
+    double position = 0;                   // along an axis: tokens, nodes; 0 where the figure has none
+    std::vector<std::string> overrides{};  // of the figure's job, "key.path=value"
 };
 
 // One value of a case.
@@ -69,6 +60,8 @@ const Measure& find_measure(std::string_view name);
 
 // Those of figures.json beside this file: by number, those of the text last.
 std::vector<StudyFigure> study_figures();
+// The job of a case. Throws ConfigError with every mistake: here, layouts that cannot run.
+Study study_of(const StudyFigure& figure, const StudyCase& subject, Purpose purpose);
 
 // A figure as evaluated: a table, and the chart of it.
 struct StudyRow {

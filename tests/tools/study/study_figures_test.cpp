@@ -49,8 +49,8 @@ TEST(study_figures, are_all_there) {
 TEST(study_figures, have_jobs_that_can_be_read) {
     for (const StudyFigure& figure : study_figures()) {
         for (const StudyCase& subject : figure.cases) {
-            const StudyJob job{.name = figure.job, .overrides = subject.overrides};
-            EXPECT_NO_THROW(job.read(Purpose::equations)) << figure.name << " " << subject.model << subject.scheme;
+            EXPECT_NO_THROW(study_of(figure, subject, Purpose::equations))
+                << figure.name << " " << subject.model << subject.scheme;
         }
     }
 }
