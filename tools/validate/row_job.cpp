@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -19,6 +18,7 @@
 #include "tools/endurance/run.hpp"
 #include "topologies/library_reader.hpp"
 #include "topologies/placement.hpp"
+#include "workloads/formats/format.hpp"
 #include "workloads/job/fabric_reader.hpp"
 #include "workloads/report/report.hpp"
 #include "workloads/report/simulation.hpp"
@@ -197,9 +197,7 @@ Seconds collective_time(const CollectiveRequest& request) {
         own.library = own.machine.info().find_library(request.library->name);
         return predict(own).front().time;
     } catch (const boost::program_options::error& error) {
-        Diagnostic refusal;
-        refusal.message = error.what();
-        throw ConfigError({std::move(refusal)});
+        refuse_file({}, error.what());
     }
 }
 

@@ -21,9 +21,7 @@ bool measures(const ValidationRow& row, Kind kind) {
 }
 
 ConfigError plain_error(std::string message) {
-    Diagnostic diagnostic;
-    diagnostic.message = std::move(message);
-    return ConfigError({std::move(diagnostic)});
+    return ConfigError({{.file = {}, .key = {}, .message = std::move(message)}});
 }
 
 decltype(ValidationCase::subject) read_subject(const ValidationSet& set, const ValidationRow& row) {

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <set>
 
-#include "sim/base/check.hpp"
 #include "sim/io/embedded.hpp"
 #include "topologies/measurements/lines.hpp"
 
@@ -111,7 +110,20 @@ Evidence nearest(const JobTraits& job, std::string_view answer, const std::vecto
     return evidence;
 }
 
+std::string_view shipped_record() { return embedded::text_of(embedded::validation_tables(), "errors"); }
+
 }  // namespace
+
+JobTraits call_traits(const CollectiveRequest& request, Bytes message) {
+    const SetLayout& layout = request.layout;
+    const std::string_view size = message <= 64_KiB  ? "up to 64 KiB"
+                                  : message <= 8_MiB ? "64 KiB to 8 MiB"
+                                                     : "above 8 MiB";
+    return {.values = {request.library->name, layout.ranks > layout.ranks_per_node ? "across nodes" : "in a node",
+                       std::string(name(request.op)), std::string(size), request.machine.info().name,
+                       layout.groups > 1 ? "several groups" : "one group", ""},
+            .ranks = static_cast<double>(layout.members())};
+}
 
 double quantile(const std::vector<double>& sorted, double share) {
     const double place = share * static_cast<double>(sorted.size() - 1);
@@ -174,17 +186,6 @@ std::vector<std::size_t> worst_rows(std::span<const ValidationSet> sets, std::sp
     places.resize(std::min(places.size(), count));
     return places;
 }
-
-namespace {
-
-std::string_view shipped_record() {
-    const auto tables = embedded::validation_tables();
-    const auto record = std::ranges::find(tables, "errors", &embedded::File::name);
-    WEFT_CHECK(record != tables.end(), "no record of errors is shipped");
-    return record->text;
-}
-
-}  // namespace
 
 Evidence evidence_of(const JobTraits& call) { return nearest(call, "call", read_record(shipped_record())); }
 

@@ -13,6 +13,7 @@
 #include "sim/io/shipped.hpp"
 #include "tools/validate/run.hpp"
 #include "topologies/measurements/lines.hpp"
+#include "workloads/formats/format.hpp"
 
 namespace weft {
 namespace {
@@ -185,9 +186,7 @@ TableFile shipped_table(const std::string& rows) {
     for (const embedded::File& file : embedded::validation_tables()) {
         if (file.name == stem) return {std::string(file.path), std::string(file.text)};
     }
-    Diagnostic missing;
-    missing.message = "no table \"" + rows + "\" is shipped";
-    throw ConfigError({std::move(missing)});
+    refuse_file({}, "no table \"" + rows + "\" is shipped");
 }
 
 }  // namespace
