@@ -4,16 +4,43 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/calibration/device_constants.hpp"
-#include "tools/calibrate/device_table.hpp"
+#include "models/calibration/kernel_measurement.hpp"
 #include "tools/validate/scorecard.hpp"
 #include "tools/validate/set.hpp"
 #include "workloads/job/job.hpp"
 #include "workloads/recorded/step_comparison.hpp"
 
 namespace weft {
+
+// Tables of measured kernels, as tools/measure/kernels.py writes them: CSV, comments begin with '#'.
+//
+//   kind            gemm attention attention_backward memory launch host contended (models/calibration)
+//   precision       fp32 fp16 bf16 fp8; bf16 if empty
+//   m n k count     of a gemm: m x n x k, count of them in one launch
+//   keys head_size heads batch   of causal attention; as many queries as keys
+//   bytes           read and written by memory and launch kernels
+//   seconds         of one kernel
+//   alone_seconds   contended: of the same kernel without communication
+//   spread          optional: of the repetitions, as a share of seconds. Rows that vary count less
+//   name            of memory kernels: the class of pass; else for people
+//   ...             any other column is for people, and for --hold
+struct DeviceTableRow {
+    KernelMeasurement measured;
+    double weight = 1.0;
+    bool is_held = false;
+    int line = 0;
+};
+
+// A column and the text in its cells.
+using HeldCell = std::pair<std::string, std::string>;
+
+// Rows that meet one of `holds` are held. Throws ConfigError with every mistake (20 at most) and its line.
+std::vector<DeviceTableRow> read_device_table(const std::string& path, std::string_view text,
+                                              const std::vector<HeldCell>& holds);
 
 struct DeviceFitRow {
     std::string kind;   // rows of one kind are summed up together: "gemm", "step_s of sc21"
@@ -62,9 +89,8 @@ DeviceFitSource trace_source(const Study& study, const StepComparison& found);
 // Whether steps of such a job tell this constant of its device, by rows of its own.
 bool is_told_by_steps(const DeviceConstant& constant, const Study& study);
 
-// Rows of validation sets as measurements of a device: each is a simulated step, or more than one quantity of it.
-
-// The rows of `sets` that ran on a device of this name, and in them what depends on its constants: times and rates, not
+// Rows of validation sets as measurements of a device: each is a simulated step, or more than one quantity of it. The
+// rows of `sets` that ran on a device of this name, and in them what depends on its constants: times and rates, not
 // bytes; no disturbed ones. Those marked predict are held, and those that `holds` name ("name=..."). The sources refer
 // to `sets`. Throws ConfigError with every mistake in any row's job.
 std::vector<DeviceFitSource> set_sources(std::span<const ValidationSet> sets, const Device& device,

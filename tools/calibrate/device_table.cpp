@@ -1,4 +1,4 @@
-#include "tools/calibrate/device_table.hpp"
+#include "tools/calibrate/device_fit.hpp"
 
 #include <fmt/format.h>
 

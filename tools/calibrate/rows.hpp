@@ -25,11 +25,8 @@ struct MeasuredRows {
 // Throws ConfigError, and po::error for options.
 MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library);
 
-// `weft calibrate --device`: the constants of a device from measured kernels, recorded steps
-// and validation rows.
-
-// The arguments of `weft calibrate` without a machine; writes the file of --out. Throws ConfigError, and po::error for
-// options.
+// The constants of a device from measured kernels, recorded steps and validation rows: `weft calibrate` without a
+// machine; writes the file of --out. Throws ConfigError, and po::error for options.
 DeviceFit calibrate_device(const po::variables_map& arguments);
 
 // Files of devices and machines (shipped, or a path) with what was fitted in place of what was there; comments are

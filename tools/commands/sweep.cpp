@@ -15,7 +15,6 @@
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
 #include "tools/refusals.hpp"
-#include "tools/sweep/crew.hpp"
 #include "tools/sweep/request.hpp"
 #include "tools/sweep/sweep.hpp"
 

@@ -13,7 +13,7 @@
 #include "tools/output/validation_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/validate/row_job.hpp"
+#include "tools/validate/run.hpp"
 #include "tools/validate/scorecard.hpp"
 
 namespace weft::commands {

@@ -19,8 +19,6 @@ std::optional<double> price(const po::variables_map& arguments);
 // Throws RangeError, with numbers: playing so many samples would take more than a few minutes.
 void check_work(const LongRun& run, std::uint64_t samples);
 
-// What came out of many samples of one run, quantity by quantity.
-
 // Quantiles over samples, and their mean.
 struct Spread {
     double p5 = 0, p50 = 0, p95 = 0, mean = 0;

@@ -11,7 +11,6 @@
 
 #include "tools/explain/other_settings.hpp"
 #include "tools/parallel.hpp"
-#include "workloads/explain/foresight.hpp"
 #include "workloads/explain/path_causes.hpp"
 #include "workloads/explain/what_if.hpp"
 #include "workloads/search/screening.hpp"

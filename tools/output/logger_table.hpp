@@ -9,7 +9,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
-#include "workloads/report/logged_calls.hpp"
+#include "workloads/volume/volume.hpp"
 
 namespace weft {
 

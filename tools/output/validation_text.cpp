@@ -9,7 +9,6 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/validate/row_job.hpp"
 #include "tools/validate/run.hpp"
 
 namespace weft {

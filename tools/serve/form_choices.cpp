@@ -1,4 +1,4 @@
-#include "tools/serve/form_choices.hpp"
+#include "tools/serve/site.hpp"
 
 #include <fmt/format.h>
 

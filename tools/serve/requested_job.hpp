@@ -65,8 +65,6 @@ std::string self_contained_job(Document job);
 // "key.path=value" of everything that a job says, to be the parameters of an address. Lists stay whole.
 Parameters parameters_of(std::string_view job);
 
-// Jobs from a client name what weft ships, and no file of the machine that serves.
-
 // Which jobs a page is made of while somebody waits.
 inline constexpr std::uint64_t most_ranks_of_page = 1U << 18U;
 // On all ranks that may be simulated apart: with the page at most some 1.2 GB, and mostly a quarter of it.

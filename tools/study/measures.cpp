@@ -11,7 +11,6 @@
 #include "sim/io/units.hpp"
 #include "tools/output/volume_text.hpp"
 #include "tools/refusals.hpp"
-#include "workloads/report/logged_calls.hpp"
 #include "workloads/report/report.hpp"
 #include "workloads/volume/volume.hpp"
 

@@ -1,4 +1,3 @@
-#include "tools/sweep/condition.hpp"
 
 #include <fmt/format.h>
 

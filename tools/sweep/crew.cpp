@@ -1,4 +1,4 @@
-#include "tools/sweep/crew.hpp"
+#include "tools/sweep/sweep.hpp"
 
 #include <fmt/format.h>
 

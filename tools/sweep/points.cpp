@@ -1,4 +1,4 @@
-#include "tools/sweep/points.hpp"
+#include "tools/sweep/sweep.hpp"
 
 #include <algorithm>
 #include <array>

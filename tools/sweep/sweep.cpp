@@ -15,7 +15,6 @@
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/files.hpp"
-#include "tools/sweep/points.hpp"
 
 namespace weft {
 namespace {

@@ -1,20 +1,91 @@
-// What a sweep has done so far, on disk, row by row as they are finished. What was written more than a second ago
-// outlives a power cut, everything written a kill.
+// A sweep that runs: what its points come to, who evaluates them, and what is done so far.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "sim/io/document.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/sweep/crew.hpp"
+#include "tools/sweep/grid.hpp"
 #include "tools/sweep/request.hpp"
 #include "tools/sweep/row_file.hpp"
+#include "workloads/groups/prepared_topology.hpp"
+#include "workloads/job/study_sources.hpp"
+#include "workloads/report/report.hpp"
 
 namespace weft {
 
+// What comes out of a point: one cell per metric column, or no cells and the reason.
+struct PointResult {
+    std::vector<ResultCell> metrics;
+    std::string reason;
+};
+
+// The same for every point, whatever came out.
+std::vector<Column> sweep_columns(const SweepGrid& grid);
+
+std::vector<ResultCell> metric_cells(const Report& report);
+std::vector<ResultCell> row_of(const SweepGrid& grid, std::size_t point, const PointResult& result);
+// Whether the row of a table with these columns has a result.
+bool has_result(const std::vector<ResultCell>& row);
+
+// Every point is an independent simulation. What points share is read only: the job's text, read once with what is set
+// for all points, and the machines, models and devices that jobs name. Topologies go from one point to the next that
+// runs on the same nodes and fabric. Any thread may ask.
+class PointEvaluator {
+  public:
+    // Throws ConfigError: a job file that cannot be read. `request` must outlive this.
+    explicit PointEvaluator(const SweepRequest& request);
+
+    // `point` of the grid. The user's mistakes, and memory, are reasons.
+    PointResult evaluate(std::size_t point) const;
+
+  private:
+    PointResult simulate(const Study& study) const;
+
+    const SweepRequest& request_;
+    Document job_;
+    StudySources sources_;
+    mutable TopologyPool topologies_;
+};
+
+struct SweepWork {
+    std::vector<std::size_t> rows;                  // to be evaluated, by number
+    std::function<Row(std::size_t)> evaluate;       // from any thread, several at a time
+    std::function<void(std::size_t, Row)> deliver;  // what was evaluated, in any order, one at a time, each row once
+    std::function<bool()> stopped;                  // then no more are begun
+    std::string inputs;                             // digest: that all who evaluate must agree on
+};
+
+// Who evaluates the points of a sweep: threads of this process, or the ranks of an MPI job.
+class Crew {
+  public:
+    virtual ~Crew() = default;
+    // Whether this process has the work and takes the results. Others only evaluate.
+    virtual bool leads() const = 0;
+    // Ends when every row is delivered, or work.stopped() and all that was begun is delivered. What evaluate() or
+    // deliver() throws comes out.
+    virtual void run(const SweepWork& work) = 0;
+};
+
+std::unique_ptr<Crew> thread_crew(unsigned threads);
+
+// Whether mpirun or srun started this process as one of several ranks.
+bool is_mpi_job();
+
+// The ranks of an MPI job, with so many threads each: rank 0 hands out points, keeps the journal and evaluates as well.
+// A rank that dies takes the job with it, as MPI has it; the journal has what was done. Throws std::runtime_error if
+// weft was built without MPI, since every rank would run the whole sweep; if MPI takes no calls from several threads;
+// or if ranks disagree on the inputs.
+std::unique_ptr<Crew> mpi_crew(unsigned threads);
+
+// What a sweep has done so far, on disk, row by row as they are finished. What was written more than a second ago
+// outlives a power cut, everything written a kill.
 class Journal {
   public:
     // Of the sweep that writes to `out`: `out`.journal. Where there is one, its rows are those done: if `resume` says

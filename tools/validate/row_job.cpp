@@ -1,4 +1,4 @@
-#include "tools/validate/row_job.hpp"
+#include "tools/validate/run.hpp"
 
 #include <fmt/format.h>
 #include <boost/program_options/errors.hpp>

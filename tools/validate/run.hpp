@@ -12,14 +12,74 @@
 #include <variant>
 #include <vector>
 
-#include "tools/validate/row_job.hpp"
+#include "sim/io/document.hpp"
+#include "tools/collective/request.hpp"
 #include "tools/validate/set.hpp"
+#include "workloads/endurance/run_plan.hpp"
 #include "workloads/job/job.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/report/report.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {
+
+// From a row of a validation set to the job that it is a measurement of: the set's common keys with the row's own.
+// Paths in it are meant from the set's folder. Throws ConfigError for keys that run through a value.
+Document row_document(const ValidationSet& set, const ValidationRow& row);
+
+// The same as compact JSON that `weft simulate` reads from anywhere: relative paths of a machine or model are made
+// absolute. Throws ConfigError as well.
+std::string row_job(const ValidationSet& set, const ValidationRow& row);
+// The same on many lines, with the row's name above it.
+std::string row_job_text(const ValidationSet& set, const ValidationRow& row);
+
+// Mistakes in the jobs of a set's rows, told once each: those of a row's cells at its line of the table, those of
+// common keys at the set.
+class RowErrors {
+  public:
+    void add(const ValidationSet& set, const ValidationRow& row, const ConfigError& error);
+    void check() const;  // throws ConfigError if there is any
+
+  private:
+    struct Entry {
+        Diagnostic diagnostic;
+        std::string row;  // the first that has it
+        std::size_t rows = 1;
+    };
+    std::vector<Entry> entries_;
+};
+
+// A measured collective as a job of its own: the keys of a validation row that measures collective_s.
+//
+//   machine library op ranks ranks_per_node groups size algorithm protocol calls fabric node_list
+//
+// as the options of `weft collective` mean them. size: of the full buffer, with its unit ("64 KiB"). node_list: the
+// nodes of the run, by name or number ("12 13 20"). Throws ConfigError with every mistake.
+CollectiveRequest read_collective(Document document);
+
+// Seconds of the call. Throws ConfigError if the library cannot run it.
+Seconds collective_time(const CollectiveRequest& request);
+
+// A measured run as a validation row: the job's keys, and under `run` what was published of how it was run:
+//
+//   days checkpoint_every asynchronous spares detection stop launch
+//
+// as the options of `weft run` mean them. What it measures, as means over runs that are played:
+//
+//   run.goodput run.interruptions run.failures run.hardware run.software run.planned
+//   run.between_failures_s run.checkpoint_s run.load_s    as planned: mean time between failures, a checkpoint, loading
+struct RunRequest {
+    Study study;
+    RunTerms terms;
+};
+
+bool is_of_run(std::string_view quantity);
+
+// Throws ConfigError with every mistake.
+RunRequest read_run(const Document& document);
+
+// Throws RangeError: the run gets nowhere, or has no such quantity.
+std::vector<double> predicted_run(const RunRequest& request, std::span<const PublishedValue> measured);
 
 // A row that was read and checked. Constants of its device may be changed before it is predicted.
 struct ValidationCase {
@@ -91,9 +151,8 @@ std::vector<ValidatedRow> run_validation(std::span<const ValidationSet> sets, co
 //   communication.<dimension>_s              in transfer, mean over ranks: communication.tensor_s,
 //   communication.<dimension>.<op>_s         communication.data.all_gather_s; blanks of the names are '_'
 //   call.<dimension>[.<op>]_s                the same of one call, on average
-//   collective_s                             one collective on its own; the row's keys are those of
-//                                            tools/validate/row_job.hpp
-//   run.goodput and the like                 of a run of many steps (tools/validate/row_job.hpp)
+//   collective_s                             one collective on its own; the row's keys are those of read_collective()
+//   run.goodput and the like                 of a run of many steps (RunRequest)
 //   and any metric of `weft simulate --json`: step.compute_s, memory.peak_bytes, ...
 
 // How long one transformer layer takes inside a step, as layer benchmarks measure it.

@@ -27,8 +27,6 @@ double quantile(const std::vector<double>& sorted, double share);
 
 ErrorStatistics error_statistics(const std::vector<double>& errors);
 
-// What a validation comes to: errors by set, and which promises hold.
-
 // A bound that a set promises, and what came out.
 struct BoundCheck {
     RowUse use{};      // of the rows it is about

@@ -1,4 +1,4 @@
-#include "workloads/endurance/run_figures.hpp"
+#include "workloads/endurance/run_plan.hpp"
 
 #include <fmt/format.h>
 

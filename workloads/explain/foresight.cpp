@@ -1,4 +1,4 @@
-#include "workloads/explain/foresight.hpp"
+#include "workloads/explain/what_if.hpp"
 
 #include <algorithm>
 #include <limits>

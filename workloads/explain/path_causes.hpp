@@ -23,10 +23,9 @@
 
 namespace weft {
 
-// What the time of a computation scales with: the rates and latencies of the device and its host.
-
-// Every term of kernel_time() has one of these as a factor, so that the derivatives of a time by their logarithms add
-// up to it (Euler's theorem on homogeneous functions).
+// What the time of a computation scales with: the rates and latencies of the device and its host. Every term of
+// kernel_time() has one of these as a factor, so that the derivatives of a time by their logarithms add up to it
+// (Euler's theorem on homogeneous functions).
 struct DeviceLimit {
     std::string_view cause;                           // what computes at this limit
     std::string_view knob;                            // the limit itself
@@ -52,10 +51,8 @@ class OtherDevices {
     std::map<std::uint32_t, Script> scripts_;  // of the stages that work comes from
 };
 
-// How much of a computation runs at which limit of the device.
-
-// By comparing the work of the step with that on a device of which one limit is a little higher: logarithmic
-// derivatives.
+// How much of a computation runs at which limit of the device, by comparing the work of the step with that on a device
+// of which one limit is a little higher: logarithmic derivatives.
 class LimitShares {
   public:
     static constexpr std::size_t limits = 5;

@@ -82,7 +82,6 @@ class ScriptClock {
 
 // What a stage takes on its own: the script that it would run, one micro-batch that is like most and one that is the
 // step's last, read by a ScriptClock.
-
 struct StageTimes {
     std::vector<PartTimes> chunks;  // of a micro-batch like most
     std::vector<double> joint;      // the forward's chunk x chunks + the backward's; empty without joint passes

@@ -51,8 +51,6 @@ struct Difference {
 // Of `slower` over `faster`, the largest first; parts of which it has less come last.
 std::vector<Difference> differences(const StepParts& slower, const StepParts& faster);
 
-// What a search for layouts found, as plain values: for texts, tables and pages.
-
 // What is searched: layouts that the framework's version runs, or also those that weft models.
 enum class Searched : std::uint8_t { runnable, modelled };
 // What speaks against a job: check_job's errors, and without such, unless the modelled is searched, lacking_features().

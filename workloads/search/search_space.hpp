@@ -16,7 +16,6 @@ namespace weft {
 
 // What a search may choose about a job: keys of the job file, each with the values that are worth a try. The axes of
 // the layout are those of the registered schemes, the schedules those of the registry.
-
 struct Knob {
     std::string key;                 // "layout.tensor"
     std::vector<std::string> names;  // of its values, by number; empty: the values are numbers

@@ -1,6 +1,7 @@
 #include "workloads/volume/volume.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -42,52 +43,39 @@ using Counts = std::map<Same, std::pair<const Call*, Count>>;
 
 enum class View : std::uint8_t { framework, logger };
 
-class Counter {
-  public:
-    Counter(const Plan& plan, RankId rank, View view) : plan_(plan), rank_(rank), view_(view) {}
-
-    Counts count(const Script& script) const {
-        std::vector<Count> counts(script.calls().size());
-        for (const Action& action : script.actions()) {
-            if (action.kind != Action::Kind::call && action.kind != Action::Kind::issue) continue;
-            Count& count = counts[action.subject];
-            if (action.where.micro_batch == Where::whole_step) {
-                ++count.whole_step;
-            } else {
-                count.micro_batch.resize(plan_.job.micro_batches());
-                ++count.micro_batch[action.where.micro_batch];
-            }
+Counts counted(const Script& script, const Plan& plan, RankId rank, View view) {
+    std::vector<Count> counts(script.calls().size());
+    for (const Action& action : script.actions()) {
+        if (action.kind != Action::Kind::call && action.kind != Action::Kind::issue) continue;
+        Count& count = counts[action.subject];
+        if (action.where.micro_batch == Where::whole_step) {
+            ++count.whole_step;
+        } else {
+            count.micro_batch.resize(plan.job.micro_batches());
+            ++count.micro_batch[action.where.micro_batch];
         }
-        Counts result;
-        for (std::size_t i = 0; i < counts.size(); ++i) add(result, script.calls()[i], counts[i]);
-        return result;
     }
-
-  private:
-    void add(Counts& result, const Call& call, const Count& count) const {
+    Counts result;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const Call& call = script.calls()[i];
         const bool logged = call.through == Through::deepspeed;
-        if (view_ == View::logger && !logged) return;
-        const std::uint32_t size = group_size(call.group, plan_.job.layout, rank_);
-        const bool as_logged = call.op == Collective::point_to_point || view_ == View::logger;
-        const Same same{.dimension = lanes::dimension_name(call.group),
-                        .op = std::string(as_logged ? logged_name(call) : name(call.op)),
-                        .label = std::string(call.label),
-                        .type = std::string(call.type),
-                        .group_size = size,
-                        .message = call.message.value,
-                        .logged = logged ? logged_size(call, size).value : -1};
-        auto& [known, sum] = result[same];
+        if (view == View::logger && !logged) continue;
+        const std::uint32_t size = group_size(call.group, plan.job.layout, rank);
+        const bool as_logged = call.op == Collective::point_to_point || view == View::logger;
+        auto& [known, sum] = result[{.dimension = lanes::dimension_name(call.group),
+                                     .op = std::string(as_logged ? logged_name(call) : name(call.op)),
+                                     .label = std::string(call.label),
+                                     .type = std::string(call.type),
+                                     .group_size = size,
+                                     .message = call.message.value,
+                                     .logged = logged ? logged_size(call, size).value : -1}];
         known = &call;
-        sum.whole_step += count.whole_step;
-        if (count.micro_batch.empty()) return;
-        sum.micro_batch.resize(count.micro_batch.size());
-        for (std::size_t m = 0; m < count.micro_batch.size(); ++m) sum.micro_batch[m] += count.micro_batch[m];
+        sum.whole_step += counts[i].whole_step;
+        sum.micro_batch.resize(std::max(sum.micro_batch.size(), counts[i].micro_batch.size()));
+        std::ranges::transform(counts[i].micro_batch, sum.micro_batch, sum.micro_batch.begin(), std::plus{});
     }
-
-    const Plan& plan_;
-    RankId rank_;
-    View view_;
-};
+    return result;
+}
 
 void add_row(VolumeTable& table, const Same& same, const Call& call, double calls, std::string when) {
     table.rows.push_back({.op = same.op,
@@ -119,13 +107,13 @@ std::set<Kind> differing_kinds(const Counts& steady, const Counts& first) {
 
 VolumeTable volume(const Plan& plan, RankId rank, View view) {
     const std::uint32_t stage = plan.job.layout.grid().coordinate(rank, "pipeline");
-    const Counter counter(plan, rank, view);
+    const auto count = [&](const Script& script) { return counted(script, plan, rank, view); };
     const Script start_up = start_up_script(plan, stage), steady = step_script(plan, stage, StepKind::steady),
                  first = step_script(plan, stage, StepKind::first);
-    const Counts steady_counts = counter.count(steady), first_counts = counter.count(first);
+    const Counts steady_counts = count(steady), first_counts = count(first);
     VolumeTable table;
     table.micro_batches = plan.job.micro_batches();
-    for (const auto& [same, entry] : counter.count(start_up)) {
+    for (const auto& [same, entry] : count(start_up)) {
         add_row(table, same, *entry.first, double(entry.second.total()), "start-up");
     }
     const std::set<Kind> differing = differing_kinds(steady_counts, first_counts);
@@ -135,11 +123,11 @@ VolumeTable volume(const Plan& plan, RankId rank, View view) {
         }
     }
     for (const auto& [same, entry] : steady_counts) {
-        const Count& count = entry.second;
-        if (count.repeats()) {
-            add_row(table, same, *entry.first, double(count.micro_batch.front()), "micro-batch");
+        const Count& calls = entry.second;
+        if (calls.repeats()) {
+            add_row(table, same, *entry.first, double(calls.micro_batch.front()), "micro-batch");
         } else {
-            add_row(table, same, *entry.first, double(count.total()), "step");
+            add_row(table, same, *entry.first, double(calls.total()), "step");
         }
     }
     return table;

@@ -10,7 +10,7 @@
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/embedded.hpp"
 #include "tests/temporary_folder.hpp"
-#include "tools/serve/form_choices.hpp"
+#include "tools/serve/site.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/job/job.hpp"
 

@@ -1,5 +1,5 @@
-#include "tools/sweep/condition.hpp"
 #include "tests/refusal.hpp"
+#include "tools/sweep/grid.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
 // Rows that measure whole runs.
-#include "tools/validate/row_job.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "sim/io/diagnostics.hpp"
-#include "tools/validate/row_job.hpp"
 #include "tools/validate/run.hpp"
 
 namespace weft {

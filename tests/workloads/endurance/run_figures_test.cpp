@@ -1,5 +1,5 @@
 // What a run meets where nothing is said, and who said what.
-#include "workloads/endurance/run_figures.hpp"
+#include "workloads/endurance/run_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

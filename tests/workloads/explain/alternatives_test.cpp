@@ -1,4 +1,4 @@
-#include "workloads/explain/alternatives.hpp"
+#include "workloads/explain/what_if.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 // The log of a simulated run against the counted calls of the same job, and its times against what must hold of calls
 // that block one another.
-#include "workloads/report/logged_calls.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
-#include "workloads/report/logged_calls.hpp"
-
+// The log of DeepSpeed's logger: calls of a script with the times of the run that blocks on each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,41 +12,18 @@
 namespace weft {
 namespace {
 
-// Exchanges of a rank class in the order in which its script has their calls.
-class ExchangeSpans {
-  public:
-    ExchangeSpans(const Simulation& run, std::uint32_t stage) : run_(run) {
-        const auto& stages = run.step.stage;
-        const auto index = static_cast<std::uint32_t>(std::find(stages.begin(), stages.end(), stage) - stages.begin());
-        const RankClass& own = run.step.program.classes[RankClassId{index}];
-        next_ = own.first_op;
-        end_ = own.first_op + own.ops;
+// Exchanges of the first rank class of a stage, in the order in which its script has their calls.
+std::vector<OpId> exchanges_of(const Simulation& run, std::uint32_t stage) {
+    const Program& program = run.step.program;
+    const auto& stages = run.step.stage;
+    const auto number = static_cast<std::uint32_t>(std::find(stages.begin(), stages.end(), stage) - stages.begin());
+    const RankClass& own = program.classes[RankClassId{number}];
+    std::vector<OpId> exchanges;
+    for (OpId op{own.first_op}; index(op) < own.end_op(); op = next(op)) {
+        if (program.ops[op].kind == OpKind::exchange) exchanges.push_back(op);
     }
-
-    // From the call to its end. LogicError if the next exchange is not `call`.
-    Seconds latency_of(const Call& call) {
-        const Program& program = run_.step.program;
-        while (next_ < end_ && program.ops[OpId{next_}].kind != OpKind::exchange) ++next_;
-        WEFT_CHECK(next_ < end_, "a script has more calls than its program");
-        const OpId op{next_++};
-        const Exchange& exchange = program.exchanges[ExchangeId{program.ops[op].subject}];
-        const Communication& done = program.communications[exchange.communication];
-        WEFT_CHECK(done.op == call.op && done.message == call.message, "a program has other calls than its script");
-        const Span& span = run_.timeline.spans[op];
-        return span.end - span.posted;
-    }
-
-    bool at_end() const {
-        for (std::uint32_t i = next_; i < end_; ++i) {
-            if (run_.step.program.ops[OpId{i}].kind == OpKind::exchange) return false;
-        }
-        return true;
-    }
-
-  private:
-    const Simulation& run_;
-    std::uint32_t next_ = 0, end_ = 0;
-};
+    return exchanges;
+}
 
 // The logged calls of `script`, which `run` has simulated.
 std::vector<LoggedCall> timed(const Script& script, const Simulation& run, RankId rank) {
@@ -56,18 +32,27 @@ std::vector<LoggedCall> timed(const Script& script, const Simulation& run, RankI
     const Seconds alone = library.launch + library.blocking;  // of a call in a group of one
     std::vector<std::uint32_t> sizes;
     for (const Call& call : script.calls()) sizes.push_back(group_size(call.group, job.layout, rank));
-    ExchangeSpans spans(run, job.layout.grid().coordinate(rank, "pipeline"));
+    const Program& program = run.step.program;
+    const std::vector<OpId> exchanges = exchanges_of(run, job.layout.grid().coordinate(rank, "pipeline"));
+    auto exchange = exchanges.begin();
+    const auto next_latency = [&](const Call& call) {  // from the call to its end
+        WEFT_CHECK(exchange != exchanges.end(), "a script has more calls than its program");
+        const Communication& done = program.communications[program.communication_of(program.ops[*exchange])];
+        WEFT_CHECK(done.op == call.op && done.message == call.message, "a program has other calls than its script");
+        const Span& span = run.timeline.spans[*exchange++];
+        return span.end - span.posted;
+    };
     std::vector<LoggedCall> log;
     for (const Action& action : script.actions()) {
         if (action.kind != Action::Kind::call && action.kind != Action::Kind::issue) continue;
         const Call& call = script.calls()[action.subject];
         const std::uint32_t size = sizes[action.subject];
-        const Seconds latency = size == 1 ? alone : spans.latency_of(call);
+        const Seconds latency = size == 1 ? alone : next_latency(call);
         if (call.through != Through::deepspeed) continue;
         WEFT_CHECK(action.kind == Action::Kind::call, "a logged call blocks");
         log.push_back({logged_name(call), logged_size(call, size), latency});
     }
-    WEFT_CHECK(spans.at_end(), "a program has more calls than its script");
+    WEFT_CHECK(exchange == exchanges.end(), "a program has more calls than its script");
     return log;
 }
 
