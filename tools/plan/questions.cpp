@@ -148,7 +148,7 @@ std::vector<MachineAnswer> ask_machines(const PlanRequest& request, std::span<co
             const bool priced = place < question->prices.size();
             run = run_of_best(result, question->tokens, priced ? std::optional(question->prices[place]) : std::nullopt);
         }
-        answers.push_back({machine, std::move(own), std::move(result), std::move(run)});
+        answers.push_back({machine, std::move(result), std::move(run)});
     }
     return answers;
 }

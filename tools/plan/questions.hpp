@@ -29,7 +29,6 @@ struct RunQuestion {
 
 struct MachineAnswer {
     std::string machine;
-    PlanRequest request;
     PlanResult result;
     std::optional<RunResult> run;  // where a layout fits and a run is asked for
 

@@ -10,9 +10,7 @@ Screen::Screen(const Study& base, const Topology& topology)
     : Screen(base, std::make_shared<CallCosts>(topology, library_of(empty_plan(base)))) {}
 
 Screen::Screen(const Study& base, std::shared_ptr<CallCosts> costs)
-    : plan_(empty_plan(base)), machine_(base.machine.info()), call_costs_(std::move(costs)) {}
-
-std::vector<JobError> Screen::errors() const { return check_job(plan_.job, machine_); }
+    : plan_(empty_plan(base)), call_costs_(std::move(costs)) {}
 
 Screen::ShapeKey Screen::shape_key() const {
     const PipelineShape shape = plan_.job.pipeline_shape();

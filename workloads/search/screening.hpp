@@ -39,10 +39,9 @@ class Screen {
     // With what other screens of the same library on the same topology know of calls already.
     Screen(const Study& base, std::shared_ptr<CallCosts> costs);
 
-    // The job to look at next, for the caller to change. Ask in this order:
+    // The job to look at next, for the caller to change to one that check_job() takes. Ask in this order:
     Job& job() { return plan_.job; }
-    std::vector<JobError> errors() const;  // check_job's
-    MemoryVerdict memory();                // Plan::fits', of a job without errors
+    MemoryVerdict memory();  // Plan::fits'
     // Of the job whose memory was asked for last: estimate()'s time is no less than bound(), which costs far less. It
     // counts the work and the calls of layers, what crosses between stages, the pipeline's bubble and the optimizer.
     Seconds bound();
@@ -72,7 +71,6 @@ class Screen {
     std::vector<double> crossing(const std::vector<Call>& calls, int step);
 
     Plan plan_;
-    const MachineInfo& machine_;
     std::shared_ptr<CallCosts> call_costs_;
     std::vector<std::uint32_t> first_equal_;
     std::vector<Stage*> own_;                                       // by stage

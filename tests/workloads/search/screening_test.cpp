@@ -17,7 +17,7 @@ Topology topology_of(const Study& study) { return study.machine.topology(study.j
 StepEstimate estimate(const Study& study) {
     const Topology topology = topology_of(study);
     Screen screen(study, topology);
-    EXPECT_TRUE(screen.errors().empty());
+    EXPECT_TRUE(check_job(study.job, study.machine.info()).empty());
     screen.memory();
     return screen.estimate();
 }
@@ -26,7 +26,7 @@ RC_GTEST_PROP(screening_property, finds_the_memory_of_the_plan, ()) {
     const Study study = test::small_study(test::random_job(), Purpose::equations);
     const Topology topology = topology_of(study);
     Screen screen(study, topology);
-    RC_PRE(screen.errors().empty());
+    RC_PRE(check_job(study.job, study.machine.info()).empty());
     const Plan plan = make_plan(study);
     const MemoryVerdict verdict = screen.memory();
     RC_ASSERT(verdict.peak == plan.stages[plan.fullest_stage()].memory.total());
