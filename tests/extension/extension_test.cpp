@@ -117,7 +117,7 @@ TEST(extension, a_metric_shows_in_text_json_and_rows_of_sweeps) {
     EXPECT_EQ(json.at("throughput").at("tokens_per_s_per_node"), value);
 
     const ResultTable sweep{.columns = sweep_columns(SweepGrid({})),
-                            .rows = {row_of(SweepGrid({}), 0, {.metrics = metric_cells(report), .reason = ""})}};
+                            .rows = {row_of(SweepGrid({}), 0, metric_cells(report))}};
     const std::string csv = result_csv(sweep), lines = result_json_lines(sweep);
     EXPECT_NE(csv.find(",throughput_tokens_per_s_per_node,"), std::string::npos);
     EXPECT_NE(csv.find(',' + cell_json(value) + ','), std::string::npos);

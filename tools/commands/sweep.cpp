@@ -134,10 +134,8 @@ Exit submit(const po::variables_map& arguments, const SweepRequest& request, con
     }
     const std::uint32_t shards =
         *count_option(arguments, {.name = "shards", .most = 10'000, .reason = "Slurm's arrays"});
-    submit_to_slurm({.sweep = job_path(arguments),
-                     .out = *settings.out,
-                     .shards = static_cast<std::uint32_t>(std::min<std::size_t>(shards, points)),
-                     .options = options_of_shards(arguments)});
+    submit_to_slurm(job_path(arguments), *settings.out, std::min<std::size_t>(shards, points),
+                    options_of_shards(arguments));
     return Exit::ok;
 }
 

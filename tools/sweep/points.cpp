@@ -1,3 +1,4 @@
+// The points of a sweep: the columns of its table, and what fills them.
 #include "tools/sweep/sweep.hpp"
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "tools/refusals.hpp"
-#include "workloads/formats/job_file.hpp"
 
 namespace weft {
 namespace {
@@ -53,8 +53,6 @@ std::size_t family_of(std::string_view dimension) {
     const auto found = static_cast<std::size_t>(std::ranges::find_if(families, has) - families.begin());
     return std::min(found, families.size() - 1);
 }
-
-constexpr std::size_t most_topologies = 16;  // of a whole machine, tens of MB each
 
 }  // namespace
 
@@ -104,44 +102,38 @@ std::vector<Column> sweep_columns(const SweepGrid& grid) {
     return columns;
 }
 
-std::vector<ResultCell> row_of(const SweepGrid& grid, std::size_t point, const PointResult& result) {
-    std::vector<ResultCell> row;
+Row row_of(const SweepGrid& grid, std::size_t point, const std::vector<ResultCell>& metrics,
+           const std::string& reason) {
+    Row row;
     for (const std::string& value : grid.point(point)) row.push_back(cell_of_json(value));
-    const std::size_t metrics = sweep_columns(SweepGrid({})).size() - 1;
-    row.insert(row.end(), result.metrics.begin(), result.metrics.end());
-    row.resize(grid.keys().size() + metrics);
-    row.push_back(result.reason.empty() ? ResultCell{} : ResultCell{result.reason});
+    row.insert(row.end(), metrics.begin(), metrics.end());
+    row.resize(grid.keys().size() + sweep_columns(SweepGrid({})).size() - 1);
+    row.push_back(reason.empty() ? ResultCell{} : ResultCell{reason});
     return row;
 }
 
-bool has_result(const std::vector<ResultCell>& row) { return std::holds_alternative<std::monostate>(row.back()); }
+bool has_result(const Row& row) { return std::holds_alternative<std::monostate>(row.back()); }
 
-PointEvaluator::PointEvaluator(const SweepRequest& request)
-    : request_(request), job_(open_job(request.job, request.overrides).document), topologies_(most_topologies) {}
-
-PointResult PointEvaluator::evaluate(std::size_t point) const {
+Row SweepRun::evaluate(std::size_t point) const {
+    const SweepGrid& grid = request_.grid;
     try {
         Document job = job_.copy();
-        for (const std::string& assignment : request_.grid.overrides(point)) job.assign(assignment);
-        return simulate(read_study(std::move(job), Purpose::simulation, sources_));
+        for (const std::string& assignment : grid.overrides(point)) job.assign(assignment);
+        const Study study = read_study(std::move(job), Purpose::simulation, sources_);
+        Plan plan = make_plan(study);
+        if (const std::string why = obstacle(plan); !why.empty()) return row_of(grid, point, {}, why);
+        const std::uint32_t nodes = study.job.nodes;
+        const Fabric& fabric = study.job.fabric;
+        Simulation run =
+            simulate_step(std::move(plan), request_.simulation, topologies_.take(study.machine, nodes, fabric));
+        Row row = row_of(grid, point, metric_cells(make_report(run)));
+        topologies_.put_back(study.machine, nodes, fabric, std::move(run.prepared));
+        return row;
     } catch (const ConfigError& error) {
-        return {.metrics = {}, .reason = obstacle(error)};
+        return row_of(grid, point, {}, obstacle(error));
     } catch (const RangeError& error) {
-        return {.metrics = {}, .reason = error.what()};
+        return row_of(grid, point, {}, error.what());
     }
-}
-
-PointResult PointEvaluator::simulate(const Study& study) const {
-    Plan plan = make_plan(study);
-    PointResult result{.metrics = {}, .reason = obstacle(plan)};
-    if (!result.reason.empty()) return result;
-    const std::uint32_t nodes = study.job.nodes;
-    const Fabric& fabric = study.job.fabric;
-    Simulation run =
-        simulate_step(std::move(plan), request_.simulation, topologies_.take(study.machine, nodes, fabric));
-    result.metrics = metric_cells(make_report(run));
-    topologies_.put_back(study.machine, nodes, fabric, std::move(run.prepared));
-    return result;
 }
 
 }  // namespace weft

@@ -27,6 +27,7 @@ std::vector<std::size_t> missing_rows(std::size_t points, SweepShard shard, cons
     return rows;
 }
 
+constexpr std::size_t most_topologies = 16;  // of a whole machine, tens of MB each
 constexpr std::string_view script_name = "sweep-array";
 
 // Waits for the end of the command, which has this process's output. Its exit code.
@@ -135,24 +136,21 @@ void Journal::remove() {
 void Journal::refuse(const std::string& reason) const { throw std::runtime_error(path_.string() + " " + reason); }
 
 SweepRun::SweepRun(const SweepRequest& request)
-    : request_(request), points_(points_of(request)), inputs_(inputs_of(request)) {}
+    : request_(request),
+      points_(points_of(request)),
+      inputs_(inputs_of(request)),
+      job_(open_job(request.job, request.overrides).document),
+      topologies_(most_topologies) {}
 
 SweepRun::Outcome SweepRun::run(Crew& crew, const SweepSettings& settings) const {
-    const PointEvaluator evaluator(request_);
     Outcome outcome{.header = {.job = request_.job.path.empty() ? "a job" : request_.job.path.stem().string(),
                                .inputs = inputs_,
                                .points = points_.size(),
                                .shard = settings.shard,
-                               .columns = sweep_columns(request_.grid)},
-                    .rows = {},
-                    .journal = nullptr};
-    SweepWork work{
-        .rows = {},
-        .evaluate =
-            [&](std::size_t row) { return row_of(request_.grid, points_[row], evaluator.evaluate(points_[row])); },
-        .deliver = {},
-        .stopped = settings.stopped,
-        .inputs = inputs_.digest()};
+                               .columns = sweep_columns(request_.grid)}};
+    SweepWork work{.evaluate = [&](std::size_t row) { return evaluate(points_[row]); },
+                   .stopped = settings.stopped,
+                   .inputs = inputs_.digest()};
     if (crew.leads()) {
         if (settings.out) {
             outcome.journal = std::make_unique<Journal>(*settings.out, outcome.header, settings.resume);
@@ -183,19 +181,16 @@ ResultTable SweepRun::Outcome::table() const {
     return table;
 }
 
-void submit_to_slurm(const Submission& submission) {
-    const std::filesystem::path folder = submission.out.string() + ".shards";
+void submit_to_slurm(const std::string& sweep, const std::filesystem::path& out, std::size_t shards,
+                     const std::vector<std::string>& options) {
+    const std::filesystem::path folder = out.string() + ".shards";
     std::filesystem::create_directories(folder);
     const std::filesystem::path path = folder / fmt::format("{}.sh", script_name);
     write_file_atomically(path, embedded::text_of(embedded::slurm_scripts(), script_name));
     ::setenv("WEFT", std::filesystem::read_symlink("/proc/self/exe").c_str(), 1);  // what the script is to run
-    std::vector<std::string> words{"sbatch",
-                                   fmt::format("--array=1-{}", submission.shards),
-                                   path.string(),
-                                   submission.sweep.string(),
-                                   submission.out.string(),
-                                   fmt::to_string(submission.shards)};
-    words.insert(words.end(), submission.options.begin(), submission.options.end());
+    std::vector<std::string> words{
+        "sbatch", fmt::format("--array=1-{}", shards), path.string(), sweep, out.string(), fmt::to_string(shards)};
+    words.insert(words.end(), options.begin(), options.end());
     if (const int code = run(std::move(words)); code != 0) {
         throw std::runtime_error(fmt::format("sbatch refused the array (exit code {})", code));
     }

@@ -20,46 +20,22 @@
 
 namespace weft {
 
-// What comes out of a point: one cell per metric column, or no cells and the reason.
-struct PointResult {
-    std::vector<ResultCell> metrics;
-    std::string reason;
-};
-
 // The same for every point, whatever came out.
 std::vector<Column> sweep_columns(const SweepGrid& grid);
 
 std::vector<ResultCell> metric_cells(const Report& report);
-std::vector<ResultCell> row_of(const SweepGrid& grid, std::size_t point, const PointResult& result);
+// What comes out of a point: its values, one cell per metric column or none of them, and the reason.
+Row row_of(const SweepGrid& grid, std::size_t point, const std::vector<ResultCell>& metrics,
+           const std::string& reason = "");
 // Whether the row of a table with these columns has a result.
-bool has_result(const std::vector<ResultCell>& row);
-
-// Every point is an independent simulation. What points share is read only: the job's text, read once with what is set
-// for all points, and the machines, models and devices that jobs name. Topologies go from one point to the next that
-// runs on the same nodes and fabric. Any thread may ask.
-class PointEvaluator {
-  public:
-    // Throws ConfigError: a job file that cannot be read. `request` must outlive this.
-    explicit PointEvaluator(const SweepRequest& request);
-
-    // `point` of the grid. The user's mistakes, and memory, are reasons.
-    PointResult evaluate(std::size_t point) const;
-
-  private:
-    PointResult simulate(const Study& study) const;
-
-    const SweepRequest& request_;
-    Document job_;
-    StudySources sources_;
-    mutable TopologyPool topologies_;
-};
+bool has_result(const Row& row);
 
 struct SweepWork {
-    std::vector<std::size_t> rows;                  // to be evaluated, by number
-    std::function<Row(std::size_t)> evaluate;       // from any thread, several at a time
-    std::function<void(std::size_t, Row)> deliver;  // what was evaluated, in any order, one at a time, each row once
-    std::function<bool()> stopped;                  // then no more are begun
-    std::string inputs;                             // digest: that all who evaluate must agree on
+    std::vector<std::size_t> rows{};                  // to be evaluated, by number
+    std::function<Row(std::size_t)> evaluate;         // from any thread, several at a time
+    std::function<void(std::size_t, Row)> deliver{};  // what was evaluated, in any order, one at a time, each row once
+    std::function<bool()> stopped;                    // then no more are begun
+    std::string inputs;                               // digest: that all who evaluate must agree on
 };
 
 // Who evaluates the points of a sweep: threads of this process, or the ranks of an MPI job.
@@ -117,6 +93,10 @@ class Journal {
 
 // Runs a sweep, or a shard of it, and goes on with one that was interrupted. The rows come in the order of the grid and
 // are the same for any crew, however often the sweep was interrupted.
+//
+// Every point is an independent simulation. What points share is read only: the job's text, read once with what is set
+// for all points, and the machines, models and devices that jobs name. Topologies go from one point to the next that
+// runs on the same nodes and fabric.
 class SweepRun {
   public:
     // Checks all that can be checked before the first point runs. Throws std::invalid_argument (points_of), ConfigError
@@ -129,9 +109,9 @@ class SweepRun {
     // journal of them, which is the caller's to remove; nothing where others lead.
     struct Outcome {
         RowHeader header;
-        RowsByNumber rows;  // all of the shard's, unless `stopped`
+        RowsByNumber rows{};  // all of the shard's, unless `stopped`
         std::size_t resumed = 0;
-        std::unique_ptr<Journal> journal;
+        std::unique_ptr<Journal> journal{};
 
         bool is_complete() const { return rows.size() == rows_of(header.points, header.shard); }
         std::size_t without_result() const;
@@ -140,20 +120,22 @@ class SweepRun {
     Outcome run(Crew& crew, const SweepSettings& settings) const;
 
   private:
+    // `point` of the grid. The user's mistakes, and memory, are reasons. Any thread may ask.
+    Row evaluate(std::size_t point) const;
+
     const SweepRequest& request_;
     std::vector<std::size_t> points_;  // of the grid, by row number
     SweepInputs inputs_;
+    Document job_;
+    StudySources sources_;
+    mutable TopologyPool topologies_;
 };
 
-// A sweep as a job array of Slurm: one shard a task, and a job behind them that merges.
-struct Submission {
-    std::filesystem::path sweep, out;  // job or sweep file, table to write
-    std::uint32_t shards = 1;
-    std::vector<std::string> options;  // of weft sweep, for each shard
-};
-
-// Writes the script of tools/slurm beside the shards, in `out`.shards, and gives it to sbatch, which says on stdout
-// what became of it. Throws std::runtime_error: there is no sbatch, or it refuses.
-void submit_to_slurm(const Submission& submission);
+// A sweep as a job array of Slurm: one shard a task, and a job behind them that merges. `sweep`: the job or sweep file;
+// `options`: of weft sweep, for each shard. Writes the script of tools/slurm beside the shards, in `out`.shards, and
+// gives it to sbatch, which says on stdout what became of it. Throws std::runtime_error: there is no sbatch, or it
+// refuses.
+void submit_to_slurm(const std::string& sweep, const std::filesystem::path& out, std::size_t shards,
+                     const std::vector<std::string>& options);
 
 }  // namespace weft
