@@ -53,8 +53,6 @@ Chart collective_chart(const CollectiveRequest& request, std::span<const Collect
                 .kind = ChartKind::lines,
                 .x = {.title = "Full buffer", .unit = "B", .scale = AxisScale::log2},
                 .y = {.title = "Time of a call", .unit = "s", .scale = AxisScale::log10},
-                .categories = {},
-                .positions = {},
                 .series = {{.name = "predicted", .values = {}}}};
     for (const CollectiveRow& row : rows) {
         chart.positions.push_back(row.message.value);

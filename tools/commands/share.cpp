@@ -26,7 +26,7 @@ namespace {
 
 // The links of a class where jobs meet, together.
 struct MeetingClass {
-    LinkClassId link_class{};
+    std::string name;
     std::uint32_t links = 0;
     std::vector<Bytes> bytes;  // of each job
     double busiest = 0.0;
@@ -35,10 +35,10 @@ struct MeetingClass {
 std::vector<MeetingClass> meeting_classes(const Sharing& sharing) {
     std::vector<MeetingClass> classes;
     for (const SharedLink& link : sharing.links) {
-        const LinkClassId id = sharing.topology.link_class(link.link);
-        auto known = std::ranges::find(classes, id, &MeetingClass::link_class);
+        const std::string& name = sharing.topology.link(link.link).name;
+        auto known = std::ranges::find(classes, name, &MeetingClass::name);
         if (known == classes.end()) {
-            known = classes.insert(classes.end(), {id, 0, std::vector<Bytes>(link.bytes.size()), 0.0});
+            known = classes.insert(classes.end(), {name, 0, std::vector<Bytes>(link.bytes.size()), 0.0});
         }
         ++known->links;
         for (std::size_t i = 0; i < link.bytes.size(); ++i) known->bytes[i] += link.bytes[i];
@@ -50,8 +50,6 @@ std::vector<MeetingClass> meeting_classes(const Sharing& sharing) {
 std::span<const SharedLink> busiest(const Sharing& sharing, std::uint32_t links) {
     return std::span(sharing.links).first(std::min<std::size_t>(links, sharing.links.size()));
 }
-
-const std::string& class_name(const Sharing& sharing, LinkClassId id) { return sharing.topology.classes[id].name; }
 
 std::string nodes_text(const PlacedReport& job) {
     constexpr std::size_t widest = 24;
@@ -85,15 +83,14 @@ std::string meetings_table(const Sharing& sharing, std::uint32_t links) {
     if (sharing.links.empty()) return "no two of them use the same link\n";
     TextTable classes(headings(sharing, {"<they meet on", "links"}, "busiest"));
     for (const MeetingClass& each : meeting_classes(sharing)) {
-        add_row(classes, {class_name(sharing, each.link_class), grouped(each.links)}, each.bytes, each.busiest);
+        add_row(classes, {each.name, grouped(each.links)}, each.bytes, each.busiest);
     }
     TextTable table(headings(sharing, {"<busiest of these links", "<"}, "busy"));
     const VertexNames names(sharing.topology);
     for (const SharedLink& each : busiest(sharing, links)) {
         const LinkEnds ends = sharing.topology.ends(each.link);
         add_row(table,
-                {fmt::format("{} -> {}", names[ends.tail], names[ends.head]),
-                 class_name(sharing, sharing.topology.link_class(each.link))},
+                {fmt::format("{} -> {}", names[ends.tail], names[ends.head]), sharing.topology.link(each.link).name},
                 each.bytes, each.busy);
     }
     return classes.text() + (links > 0 ? "\n" + table.text() : "");
@@ -136,7 +133,7 @@ std::string sharing_json(const Sharing& sharing, std::uint32_t links, Seconds wa
                                 {"slowdown", job.slowdown()}});
     }
     for (const MeetingClass& each : meeting_classes(sharing)) {
-        json["meetings"].push_back({{"class", class_name(sharing, each.link_class)},
+        json["meetings"].push_back({{"class", each.name},
                                     {"links", each.links},
                                     {"bytes", bytes_json(each.bytes)},
                                     {"busiest", each.busiest}});
@@ -144,7 +141,7 @@ std::string sharing_json(const Sharing& sharing, std::uint32_t links, Seconds wa
     const VertexNames names(sharing.topology);
     for (const SharedLink& each : busiest(sharing, links)) {
         const LinkEnds ends = sharing.topology.ends(each.link);
-        json["links"].push_back({{"class", class_name(sharing, sharing.topology.link_class(each.link))},
+        json["links"].push_back({{"class", sharing.topology.link(each.link).name},
                                  {"from", names[ends.tail]},
                                  {"to", names[ends.head]},
                                  {"bytes", bytes_json(each.bytes)},

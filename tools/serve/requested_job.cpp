@@ -82,8 +82,9 @@ void add_other_mistakes(std::string job, std::vector<Diagnostic>& refused) {
 
 using Files = std::span<const embedded::File>;
 
-class NameCheck {
-  public:
+struct NameCheck {
+    std::vector<Diagnostic> found;
+
     // An object that may stand in place of the name of a machine or a model, and all within it.
     void check_object(const std::string& path, Json& object, std::string_view kind, Files files) {
         if (object.is_object()) {
@@ -138,14 +139,9 @@ class NameCheck {
                fmt::format("expected contiguous, random, group or scatter, got \"{}\": a page reads no files", said));
     }
 
-    std::vector<Diagnostic> take() { return std::move(found_); }
-
-  private:
     void refuse(std::string key, std::string message) {
-        found_.push_back({.file = "job.json", .key = std::move(key), .message = std::move(message)});
+        found.push_back({.file = "job.json", .key = std::move(key), .message = std::move(message)});
     }
-
-    std::vector<Diagnostic> found_;
 };
 
 [[noreturn]] void leave_to_the_command_line(const char* key, const std::string& message, const char* command) {
@@ -175,7 +171,7 @@ std::vector<Diagnostic> keep_to_shipped_names(Json& job) {
             check.check_placement(job["fabric"]["placement"]);
         }
     }
-    return check.take();
+    return std::move(check.found);
 }
 
 // A file of another tool with what is said beside it, whose names are weft's.

@@ -84,14 +84,14 @@ void Server::bind(std::uint16_t port) {
 }
 
 void Server::accept(std::size_t i) {
-    if (serving_.open >= serving_.limits.open) {
+    if (serving_.open >= most_open) {
         waiting_.push_back(i);
         return;
     }
     acceptors_[i].async_accept([this, i](ErrorCode problem, Tcp::socket socket) {
         if (!problem) {
             serve_connection(std::move(socket), serving_,
-                             serving_.open < serving_.limits.served ? Welcome::served : Welcome::too_many);
+                             serving_.open < most_served ? Welcome::served : Welcome::too_many);
             return accept(i);
         }
         constexpr std::chrono::milliseconds until_others_close{100};  // no descriptors are left

@@ -20,6 +20,12 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 
+constexpr std::uint32_t most_header_bytes = 64U << 10U;  // a job fits into an address
+constexpr std::uint64_t most_body_bytes = 1U << 20U;
+constexpr std::chrono::seconds for_reading{30};  // of a request, from when the connection is free for it
+constexpr std::chrono::seconds for_writing{60};
+constexpr std::chrono::seconds for_closing{2};  // until the client has read a last answer
+
 std::string copied(beast::string_view text) { return {text.data(), text.size()}; }
 
 HttpResponse plain_refusal(unsigned status, std::string why) {
@@ -27,12 +33,12 @@ HttpResponse plain_refusal(unsigned status, std::string why) {
 }
 
 // What is answered to something that is no request; the connection ends with it.
-std::optional<HttpResponse> answer_to(const beast::error_code& problem, const ConnectionLimits& limits) {
+std::optional<HttpResponse> answer_to(const beast::error_code& problem) {
     if (problem == http::error::body_limit) {
-        return plain_refusal(413, "a job of more than " + std::to_string(limits.body_bytes) + " bytes is not taken");
+        return plain_refusal(413, "a job of more than " + std::to_string(most_body_bytes) + " bytes is not taken");
     }
     if (problem == http::error::header_limit) {
-        return plain_refusal(431, "an address and header fields of more than " + std::to_string(limits.header_bytes) +
+        return plain_refusal(431, "an address and header fields of more than " + std::to_string(most_header_bytes) +
                                       " bytes are not taken: post the job");
     }
     const bool is_no_request = problem.category() == make_error_code(http::error::bad_method).category() &&
@@ -58,9 +64,9 @@ class Session : public std::enable_shared_from_this<Session> {
     void read() {
         is_head_ = false;
         parser_.emplace();
-        parser_->header_limit(serving_.limits.header_bytes);
-        parser_->body_limit(serving_.limits.body_bytes);
-        stream_.expires_after(welcome_ == Welcome::served ? serving_.limits.reading : serving_.limits.closing);
+        parser_->header_limit(most_header_bytes);
+        parser_->body_limit(most_body_bytes);
+        stream_.expires_after(welcome_ == Welcome::served ? for_reading : for_closing);
         http::async_read_header(
             stream_, buffer_, *parser_,
             [self = shared_from_this()](beast::error_code problem, std::size_t) { self->on_header(problem); });
@@ -90,7 +96,7 @@ class Session : public std::enable_shared_from_this<Session> {
     }
 
     void on_problem(const beast::error_code& problem) {
-        if (auto answer = answer_to(problem, serving_.limits)) refuse(*std::move(answer));
+        if (auto answer = answer_to(problem)) refuse(*std::move(answer));
     }
 
     void refuse(HttpResponse answer) {
@@ -163,7 +169,7 @@ class Session : public std::enable_shared_from_this<Session> {
         response_.keep_alive(keep_);
         response_.content_length(made.body.size());
         if (!is_head_) response_.body() = std::move(made.body);
-        stream_.expires_after(serving_.limits.writing);
+        stream_.expires_after(for_writing);
         http::async_write(stream_, response_, [self = shared_from_this()](beast::error_code problem, std::size_t) {
             self->response_ = {};
             if (problem) return;
@@ -176,7 +182,7 @@ class Session : public std::enable_shared_from_this<Session> {
     void close() {
         beast::error_code none;
         stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, none);
-        stream_.expires_after(serving_.limits.closing);
+        stream_.expires_after(for_closing);
         drain();
     }
 

@@ -17,8 +17,13 @@
 namespace weft {
 namespace {
 
-using Expression = Condition::Expression;
 using Values = std::span<const ResultCell>;
+
+// A part of the text, or all of it.
+struct Expression {
+    std::size_t column = 1;  // of the text, from 1: where messages point to
+    std::function<ResultCell(Values)> value;
+};
 
 [[noreturn]] void refuse(std::size_t column, std::string_view reason) {
     throw std::invalid_argument(fmt::format("column {}: {}", column, reason));
@@ -275,15 +280,14 @@ class Parser {
 
 }  // namespace
 
-Condition::Condition(std::string_view text, std::span<const std::string> keys)
-    : text_(text), whole_(Parser(text, keys).parse()) {}
-
-bool Condition::holds(std::span<const ResultCell> values) const {
-    try {
-        return truth(whole_, values);
-    } catch (const std::invalid_argument& error) {
-        throw std::invalid_argument(fmt::format("\"{}\": {}", text_, error.what()));
-    }
+Condition parse_condition(std::string_view text, std::span<const std::string> keys) {
+    return [text = std::string(text), whole = Parser(text, keys).parse()](Values values) {
+        try {
+            return truth(whole, values);
+        } catch (const std::invalid_argument& error) {
+            throw std::invalid_argument(fmt::format("\"{}\": {}", text, error.what()));
+        }
+    };
 }
 
 }  // namespace weft

@@ -73,24 +73,10 @@ std::string_view column_name(std::string_view key);
 //   comparison = sum [("<" | "<=" | ">" | ">=" | "==" | "!=") sum]
 //   sum       = product {("+" | "-") product}    product = sign {("*" | "/" | "%") sign}
 //   sign      = "-" sign | number | text in quotation marks | true | false | key | "(" or ")"
-class Condition {
-  public:
-    // `keys`: those that it may name. Throws std::invalid_argument: what is wrong, in which column, nearest names.
-    Condition(std::string_view text, std::span<const std::string> keys);
-
-    // `values`: one per key. Throws std::invalid_argument where the values are of kinds that the expression cannot use
-    // (a text in a product, say), or divide by zero.
-    bool holds(std::span<const ResultCell> values) const;
-
-    // A part of the text, or all of it.
-    struct Expression {
-        std::size_t column = 1;  // of the text, from 1: where messages point to
-        std::function<ResultCell(std::span<const ResultCell>)> value;
-    };
-
-  private:
-    std::string text_;
-    Expression whole_;
-};
+// `keys`: those that it may name. Throws std::invalid_argument: what is wrong, in which column, nearest names. It is
+// asked of values, one per key; throws std::invalid_argument where they are of kinds that the expression cannot use (a
+// text in a product, say), or divide by zero.
+using Condition = std::function<bool(std::span<const ResultCell>)>;
+Condition parse_condition(std::string_view text, std::span<const std::string> keys);
 
 }  // namespace weft

@@ -109,7 +109,7 @@ std::vector<std::size_t> points_of(const SweepRequest& request) {
     std::vector<Condition> conditions;
     for (const std::string& text : request.conditions) {
         try {
-            conditions.emplace_back(text, request.grid.keys());
+            conditions.push_back(parse_condition(text, request.grid.keys()));
         } catch (const std::invalid_argument& error) {
             throw std::invalid_argument(fmt::format("\"{}\": {}", text, error.what()));
         }
@@ -118,7 +118,7 @@ std::vector<std::size_t> points_of(const SweepRequest& request) {
     for (std::size_t i = 0; i < request.grid.size(); ++i) {
         const std::vector<ResultCell> values =
             conditions.empty() ? std::vector<ResultCell>{} : cells_of(request.grid.point(i));
-        if (std::ranges::all_of(conditions, [&](const Condition& each) { return each.holds(values); })) {
+        if (std::ranges::all_of(conditions, [&](const Condition& each) { return each(values); })) {
             points.push_back(i);
         }
     }

@@ -1,7 +1,5 @@
 #include "workloads/explain/explanation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -81,8 +79,7 @@ ExplainedStep simulate_to_explain(const Study& study, SimulationOptions options,
 
 Explanation explain(const Study& study, const ExplainedStep& step) {
     const Simulation& run = step.run;
-    const LimitShares shares(study, run.step, OtherDevices(run.plan, run.step));
-    const PathCauses causes(run, shares);
+    const PathCauses causes(study, run);
     const CriticalPath path(run.step.program, run.timeline);
     constexpr std::size_t most_stretches = 10;
 

@@ -1,6 +1,7 @@
 #include "workloads/explain/path_causes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "sim/base/check.hpp"
@@ -63,6 +64,30 @@ bool do_the_same(const Script& a, const Script& b) {
     });
 }
 
+// By comparing the work of the step with that on a device of which one limit is a little higher: logarithmic
+// derivatives.
+std::vector<std::vector<float>> limit_shares(const Study& study, const Step& step, const OtherDevices& devices) {
+    // Small enough that hardly any kernel changes the limit that it runs at, large enough for doubles.
+    constexpr double step_of_limit = 1e-6;
+    const std::vector<Seconds>& own = step.program.work;
+    std::vector<std::vector<float>> all;
+    Study higher = study;
+    for (const DeviceLimit& limit : limits) {
+        std::vector<float>& shares = all.emplace_back();
+        higher.device = study.device;
+        limit.speed_up(higher.device, 1.0 + step_of_limit);
+        const std::optional<std::vector<Seconds>> work = devices.work(higher);
+        if (!work) continue;
+        shares.resize(own.size());
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            if (own[i].value <= 0.0) continue;
+            const double faster = 1.0 - (*work)[i] / own[i];
+            shares[i] = static_cast<float>(std::clamp(faster / step_of_limit * (1.0 + step_of_limit), 0.0, 1.0));
+        }
+    }
+    return all;
+}
+
 }  // namespace
 
 std::string cause_text(const Cause& cause) {
@@ -71,8 +96,11 @@ std::string cause_text(const Cause& cause) {
     return text;
 }
 
-PathCauses::PathCauses(const Simulation& run, const LimitShares& shares)
-    : run_(run), program_(run.step.program), works_(program_), shares_(shares) {}
+PathCauses::PathCauses(const Study& study, const Simulation& run)
+    : run_(run),
+      program_(run.step.program),
+      works_(program_),
+      shares_(limit_shares(study, run.step, OtherDevices(run.plan, run.step))) {}
 
 std::vector<CauseTime> PathCauses::of(const PathPiece& piece) const {
     const Op& op = program_.ops[piece.op];
@@ -94,9 +122,9 @@ void PathCauses::add_computation(const PathPiece& piece, const Op& op, std::vect
         return purse.spend_all({"copies", lanes::dimension_name(op.lane), {}});
     }
     if (program_.labels[index(op.label)] == "optimizer") return purse.spend_all({"optimizer", {}, {}});
-    const auto shares = shares_.of(op.subject);
-    for (std::size_t limit = 0; limit < shares.size(); ++limit) {
-        purse.spend(std::llround(shares[limit] * static_cast<double>(work)),
+    for (std::size_t limit = 0; limit < shares_.size(); ++limit) {
+        if (shares_[limit].empty()) continue;
+        purse.spend(std::llround(double{shares_[limit][op.subject]} * static_cast<double>(work)),
                     {std::string(device_limits()[limit].cause), {}, {}});
     }
     purse.spend_all({"other computation", {}, {}});
@@ -170,35 +198,6 @@ std::optional<std::vector<Seconds>> OtherDevices::work(const Study& study) const
         work[i] = own.value > 0.0 ? work[i] * (other / own) : other;
     }
     return work;
-}
-
-LimitShares::LimitShares(const Study& study, const Step& step, const OtherDevices& devices) {
-    // Small enough that hardly any kernel changes the limit that it runs at, large enough for doubles.
-    constexpr double step_of_limit = 1e-6;
-    WEFT_CHECK(device_limits().size() == limits, "as many shares as a device has limits");
-    const std::vector<Seconds>& own = step.program.work;
-    Study higher = study;
-    for (std::size_t limit = 0; limit < limits; ++limit) {
-        higher.device = study.device;
-        device_limits()[limit].speed_up(higher.device, 1.0 + step_of_limit);
-        const std::optional<std::vector<Seconds>> work = devices.work(higher);
-        if (!work) continue;
-        std::vector<float>& shares = shares_[limit];
-        shares.resize(own.size());
-        for (std::size_t i = 0; i < own.size(); ++i) {
-            if (own[i].value <= 0.0) continue;
-            const double faster = 1.0 - (*work)[i] / own[i];
-            shares[i] = static_cast<float>(std::clamp(faster / step_of_limit * (1.0 + step_of_limit), 0.0, 1.0));
-        }
-    }
-}
-
-std::array<double, LimitShares::limits> LimitShares::of(std::uint32_t number) const {
-    std::array<double, limits> shares{};
-    for (std::size_t limit = 0; limit < limits; ++limit) {
-        if (!shares_[limit].empty()) shares[limit] = shares_[limit][number];
-    }
-    return shares;
 }
 
 }  // namespace weft

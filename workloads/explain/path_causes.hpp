@@ -1,7 +1,6 @@
 // Why each op on the critical path of a step takes as long as it does.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -51,24 +50,6 @@ class OtherDevices {
     std::map<std::uint32_t, Script> scripts_;  // of the stages that work comes from
 };
 
-// How much of a computation runs at which limit of the device, by comparing the work of the step with that on a device
-// of which one limit is a little higher: logarithmic derivatives.
-class LimitShares {
-  public:
-    static constexpr std::size_t limits = 5;
-    static_assert(limits <= 8);
-
-    // Of the study's step. Where stages would do something else on a device with a higher limit, nothing is known of
-    // that limit.
-    LimitShares(const Study& study, const Step& step, const OtherDevices& devices);
-
-    // Of Program::work[number], by the number of device_limits(); what is left of 1 scales with none of them.
-    std::array<double, limits> of(std::uint32_t number) const;
-
-  private:
-    std::array<std::vector<float>, limits> shares_;  // by number; empty: not known
-};
-
 // One reason, and what it is about.
 struct Cause {
     std::string name;       // "matrix products", "transfer", ...
@@ -88,8 +69,8 @@ struct CauseTime {
 
 class PathCauses {
   public:
-    // Of a step whose ops are kept (Kept::ops). Both must outlive this.
-    PathCauses(const Simulation& run, const LimitShares& shares);
+    // Of the study's step, whose ops are kept (Kept::ops). It must outlive this.
+    PathCauses(const Study& study, const Simulation& run);
 
     // They sum to the piece to the tick.
     //   computation: what runs at each limit of the device; "optimizer"; "interference" by communication beside it;
@@ -114,7 +95,9 @@ class PathCauses {
     const Simulation& run_;
     const Program& program_;
     ComputeTimes works_;
-    const LimitShares& shares_;
+    // By number of device_limits() and of Program::work: how much of it runs at the limit; what is left of 1 scales
+    // with none of them. Empty: not known, as stages would do something else on a device with a higher limit.
+    std::vector<std::vector<float>> shares_;
 };
 
 }  // namespace weft

@@ -45,33 +45,15 @@ void cut_pipeline(Program& program) {
     }
 }
 
-// What the path spends on, by the words of its causes.
-class Spent {
-  public:
-    explicit Spent(const Explanation& explanation) : explanation_(explanation) {}
+// Whether the path spends on a cause with such a word.
+bool spends_on(const Explanation& explanation, std::string_view text, std::string Cause::*word = &Cause::name) {
+    return std::ranges::any_of(explanation.causes,
+                               [&](const ExplainedCause& each) { return each.cause.*word == text; });
+}
 
-    bool on(std::string_view name) const { return any(name, &Cause::name); }
-    bool on_dimension(std::string_view name) const { return any(name, &Cause::dimension); }
-    bool on_link(std::string_view name) const { return any(name, &Cause::link); }
-    std::set<std::string> dimensions() const {
-        std::set<std::string> found;
-        for (const ExplainedCause& each : explanation_.causes) {
-            if (each.cause.name != "copies" && !each.cause.dimension.empty()) found.insert(each.cause.dimension);
-        }
-        return found;
-    }
-
-  private:
-    bool any(std::string_view text, std::string Cause::*part) const {
-        return std::ranges::any_of(explanation_.causes,
-                                   [&](const ExplainedCause& each) { return each.cause.*part == text; });
-    }
-    const Explanation& explanation_;
-};
-
-void add_limits(const Spent& spent, std::vector<WhatIf>& changes) {
+void add_limits(const Explanation& explanation, std::vector<WhatIf>& changes) {
     for (const DeviceLimit& limit : device_limits()) {
-        if (!spent.on(limit.cause)) continue;
+        if (!spends_on(explanation, limit.cause)) continue;
         for (const Speed& speed : speeds) {
             changes.push_back(
                 {.knob = std::string(limit.knob),
@@ -83,12 +65,11 @@ void add_limits(const Spent& spent, std::vector<WhatIf>& changes) {
 }
 
 // Traffic that shares links is held up by others than those that bound it alone.
-void add_links(const Spent& spent, const ExplainedStep& step, const Explanation& explanation,
-               std::vector<WhatIf>& changes) {
+void add_links(const ExplainedStep& step, const Explanation& explanation, std::vector<WhatIf>& changes) {
     const LinkClassTable& classes = step.run.topology().classes;
     for (LinkClassId id{}; id != classes.end_id(); id = next(id)) {
         if (step.run.timeline.utilization[id] <= 0.0) continue;
-        if (!spent.on_link(classes[id].name) && explanation.shared[id] == 0) continue;
+        if (!spends_on(explanation, classes[id].name, &Cause::link) && explanation.shared[id] == 0) continue;
         for (const Speed& speed : speeds) {
             changes.push_back({.knob = classes[id].name,
                                .change = speed.text,
@@ -100,12 +81,15 @@ void add_links(const Spent& spent, const ExplainedStep& step, const Explanation&
                                .slight = speed.slight});
         }
     }
-    if (!spent.on("latency")) return;
+    if (!spends_on(explanation, "latency")) return;
     changes.push_back({.knob = "latency of calls", .change = "none", .program = make_prompt});
 }
 
-void add_communication(const Spent& spent, std::vector<WhatIf>& changes) {
-    const std::set<std::string> dimensions = spent.dimensions();
+void add_communication(const Explanation& explanation, std::vector<WhatIf>& changes) {
+    std::set<std::string> dimensions;
+    for (const auto& [cause, ticks, elsewhere] : explanation.causes) {
+        if (cause.name != "copies" && !cause.dimension.empty()) dimensions.insert(cause.dimension);
+    }
     for (const std::string& dimension : dimensions) {
         changes.push_back({.knob = dimension + " communication",
                            .change = "takes no time",
@@ -117,18 +101,18 @@ void add_communication(const Spent& spent, std::vector<WhatIf>& changes) {
                        }});
 }
 
-void add_rest(const Study& study, const Spent& spent, std::vector<WhatIf>& changes) {
+void add_rest(const Study& study, const Explanation& explanation, std::vector<WhatIf>& changes) {
     const Job& job = study.job;
     const auto add = [&](std::string knob, std::string change, void (*apply)(Study&)) {
         changes.push_back({.knob = std::move(knob), .change = std::move(change), .study = apply});
     };
-    if (job.layout.pipeline > 1 && spent.on_dimension("pipeline")) {
+    if (job.layout.pipeline > 1 && spends_on(explanation, "pipeline", &Cause::dimension)) {
         changes.push_back({.knob = "pipeline bubble", .change = "no stage waits for another", .program = cut_pipeline});
     }
     if (job.recompute.granularity != Recompute::none) {
         add("recomputation", "none, memory aside", [](Study& s) { s.job.recompute = Recompute::none; });
     }
-    if (spent.on("interference")) {
+    if (spends_on(explanation, "interference")) {
         changes.push_back({.knob = "interference", .change = "none", .program = [](Program& program) {
                                program.interference = 1.0;
                            }});
@@ -160,12 +144,11 @@ void add_rest(const Study& study, const Spent& spent, std::vector<WhatIf>& chang
 }  // namespace
 
 std::vector<WhatIf> what_ifs(const Study& study, const ExplainedStep& step, const Explanation& explanation) {
-    const Spent spent(explanation);
     std::vector<WhatIf> changes;
-    add_limits(spent, changes);
-    add_links(spent, step, explanation, changes);
-    add_communication(spent, changes);
-    add_rest(study, spent, changes);
+    add_limits(explanation, changes);
+    add_links(step, explanation, changes);
+    add_communication(explanation, changes);
+    add_rest(study, explanation, changes);
     return changes;
 }
 

@@ -244,12 +244,10 @@ Report make_report(const Simulation& run) {
 }
 
 std::optional<FlopConvention> find_flop_convention(std::string_view name) {
-    const auto found = std::ranges::find(flop_convention_names, name);
-    if (found == flop_convention_names.end()) return std::nullopt;
-    return static_cast<FlopConvention>(found - flop_convention_names.begin());
+    return enumerator_called<FlopConvention>(name);
 }
 
-std::string_view name(FlopConvention convention) { return flop_convention_names[static_cast<std::size_t>(convention)]; }
+std::string_view name(FlopConvention convention) { return enumerator_name(convention); }
 
 Flops step_flops(const Job& job, FlopConvention convention) {
     const double sequences = job.batch.global, sequence = job.batch.sequence;

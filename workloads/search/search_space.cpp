@@ -98,6 +98,18 @@ using Values = std::vector<std::uint32_t>;
 // A larger micro-batch hardly makes kernels more efficient, and its activations rarely fit.
 constexpr std::uint32_t largest_micro_batch = 16;
 
+// Ascending.
+Values divisors(std::uint32_t number) {
+    Values found;
+    for (std::uint32_t candidate = 1; candidate <= number / candidate; ++candidate) {
+        if (number % candidate != 0) continue;
+        found.push_back(candidate);
+        if (candidate != number / candidate) found.push_back(number / candidate);
+    }
+    std::ranges::sort(found);
+    return found;
+}
+
 std::uint32_t left_for(const Job& job, std::uint32_t accelerators) {
     return static_cast<std::uint32_t>(std::max<std::uint64_t>(accelerators / job.layout.ranks_of_replica(), 1));
 }
@@ -267,17 +279,6 @@ std::vector<Knob> search_knobs() {
     knobs.push_back(knob("megatron.overlap_parameters", parameter_overlap));
     knobs.push_back(knob("megatron.overlap_tensor", tensor_overlap));
     return knobs;
-}
-
-std::vector<std::uint32_t> divisors(std::uint32_t number) {
-    std::vector<std::uint32_t> found;
-    for (std::uint32_t candidate = 1; candidate <= number / candidate; ++candidate) {
-        if (number % candidate != 0) continue;
-        found.push_back(candidate);
-        if (candidate != number / candidate) found.push_back(number / candidate);
-    }
-    std::ranges::sort(found);
-    return found;
 }
 
 }  // namespace weft

@@ -39,9 +39,6 @@ inline constexpr std::string_view split_by_hand = "as the job has it";
 // ZeRO stage, what communicates under computation.
 std::vector<Knob> search_knobs();
 
-// Ascending.
-std::vector<std::uint32_t> divisors(std::uint32_t number);
-
 // What each knob stands at, in their order, and which of the jobs it is about.
 struct Candidate {
     static constexpr std::size_t most_knobs = 20;

@@ -278,13 +278,8 @@ LaidStep lay_step(const Study& study, const JointNodes& all, std::uint32_t first
     check_calls(plan);
     PreparedTopology prepared(topology_on(study, all.beginning_with(first, study.job.nodes, study.job.ranks_per_node)));
     LaidStep laid{.program = {}, .move = move_behind(first, prepared.topology()), .size = {}};
-    const StepOptions options{.folding = Folding::none,
-                              .on_size =
-                                  [&](const StepSize& size) {
-                                      laid.size = size;
-                                      on_size(size);
-                                  },
-                              .merges_equal_links = false};
+    const auto hear = [&](const StepSize& size) { on_size(laid.size = size); };
+    const StepOptions options{.folding = Folding::none, .on_size = hear, .merges_equal_links = false};
     laid.program = build_step(plan, prepared.costs(plan), options).program;
     if (!laid.program.routines.empty()) laid.program = unfold(laid.program);
     return laid;

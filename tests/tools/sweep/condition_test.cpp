@@ -15,7 +15,7 @@ using testing::HasSubstr;
 const std::vector<std::string> keys{"layout.tensor", "layout.pipeline", "schedule", "sequence_parallel", "@scheme"};
 const std::vector<ResultCell> point{std::int64_t{8}, std::int64_t{4}, "1f1b", true, "TP 8"};
 
-bool holds(std::string_view text) { return Condition(text, keys).holds(point); }
+bool holds(std::string_view text) { return parse_condition(text, keys)(point); }
 
 std::string refusal(std::string_view text) {
     return test::refusal_of<std::invalid_argument>([&] { holds(text); });
