@@ -9,7 +9,7 @@
 #include "tools/output/explanation_text.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/layout_search.hpp"
+#include "tools/plan/questions.hpp"
 #include "tools/plan/request.hpp"
 #include "tools/refusals.hpp"
 #include "tools/sweep/sweep.hpp"
@@ -133,14 +133,10 @@ std::string WarmJob::plan_json(const PlanChoices& choices) const {
     return told([&] {
         PlanRequest request{.job = state_->source, .overrides = state_->overrides, .among = {}};
         for (const std::string& text : choices.among) request.among.push_back(parse_variation(text));
-        PlanSpace space = read_space(request);
         const PlanResult result =
-            search_layouts(std::move(space.space), std::move(space.base_assignments),
-                           {.simulations = usual_simulations,
-                            .most_simulations = most_usual_simulations,
-                            .searched = choices.modelled ? Searched::modelled : Searched::runnable,
-                            .threads = threads_of(choices),
-                            .progress = choices.progress});
+            search_layouts(read_space(request), {.searched = choices.modelled ? Searched::modelled : Searched::runnable,
+                                                 .threads = threads_of(choices),
+                                                 .progress = choices.progress});
         return weft::plan_json(result, state_->record({}), choices.top);
     });
 }

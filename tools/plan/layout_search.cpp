@@ -1,4 +1,4 @@
-#include "tools/plan/layout_search.hpp"
+#include "tools/plan/questions.hpp"
 
 #include <algorithm>
 #include <map>
@@ -185,10 +185,10 @@ void simulate(PlanResult& result, std::vector<std::size_t> numbers, Shelf<Workbe
 
 }  // namespace
 
-PlanResult search_layouts(SearchSpace space, std::vector<std::vector<std::string>> base_assignments,
-                          const SearchOptions& options) {
-    PlanResult result{
-        .space = std::move(space), .searched = options.searched, .base_assignments = std::move(base_assignments)};
+PlanResult search_layouts(PlanSpace space, const SearchOptions& options) {
+    PlanResult result{.space = std::move(space.space),
+                      .searched = options.searched,
+                      .base_assignments = std::move(space.base_assignments)};
     result.capacity = result.space.bases().front().device.memory;
     std::vector<Candidate> candidates = result.space.candidates();
     result.candidates.reserve(candidates.size());

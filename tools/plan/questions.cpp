@@ -107,8 +107,7 @@ RunResult run_of_best(const PlanResult& result, double tokens, std::optional<dou
 }  // namespace
 
 PlanResult find_layouts(const PlanRequest& request, const SearchOptions& options) {
-    PlanSpace space = read_space(request);
-    PlanResult result = search_layouts(std::move(space.space), std::move(space.base_assignments), options);
+    PlanResult result = search_layouts(read_space(request), options);
     if (result.count(Verdict::refused) == result.candidates.size()) result.proposals = proposals(request, result);
     return result;
 }

@@ -1,7 +1,9 @@
-// Questions about a job whose layout is open: the best layouts, with what would make any possible where none is; the
+// Questions about a job whose layout is open: the fastest layouts, with what would make any possible where none is; the
 // one that whoever gives none gets; and the best on each of several machines, with what a whole run takes there.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,10 +11,27 @@
 
 #include "tools/command.hpp"
 #include "tools/endurance/run.hpp"
-#include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
+#include "workloads/search/plan_result.hpp"
 
 namespace weft {
+
+// As many as `weft plan` simulates where nothing else is said, and on to as many where others may be the best.
+inline constexpr unsigned usual_simulations = 16, most_usual_simulations = 128;
+
+struct SearchOptions {
+    // Of those that fit, the best by screening; then on, so many at a time, while others may be the best, as far as
+    // screening errs: up to the most.
+    std::size_t simulations = usual_simulations, most_simulations = most_usual_simulations;
+    Searched searched = Searched::runnable;
+    bool every = false;  // all that fit are timed in closed form, also those that bounds rule out
+    unsigned threads = 1;
+    // Hears of what was done of what is to be done, from any thread, one at a time.
+    std::function<void(std::size_t done, std::size_t count)> progress{};
+};
+
+// Every candidate screened, the best by screening simulated. The same result for any number of threads.
+PlanResult search_layouts(PlanSpace space, const SearchOptions& options);
 
 // search_layouts(), with proposals where no candidate is without objections. Throws ConfigError as read_space() does.
 PlanResult find_layouts(const PlanRequest& request, const SearchOptions& options);

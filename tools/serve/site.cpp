@@ -21,7 +21,7 @@
 #include "tools/page/html.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/layout_search.hpp"
+#include "tools/plan/questions.hpp"
 #include "tools/plan/request.hpp"
 #include "tools/refusals.hpp"
 
@@ -134,13 +134,8 @@ HttpResponse explanation_answer(const HttpRequest& request, const RequestTarget&
 HttpResponse search_answer(const HttpRequest& request, const RequestTarget& target) {
     const ServableJob job = servable(request, target, "plan", Purpose::equations, check_search_size);
     const PlanRequest asked{.job = source_of(job), .overrides = {}, .among = {}};
-    PlanSpace space = read_space(asked);
-    const PlanResult result = search_layouts(std::move(space.space), std::move(space.base_assignments),
-                                             {.simulations = usual_simulations,
-                                              .most_simulations = most_usual_simulations,
-                                              .every = true,
-                                              .threads = all_threads(),
-                                              .progress = while_somebody_waits(request)});
+    const PlanResult result = search_layouts(
+        read_space(asked), {.every = true, .threads = all_threads(), .progress = while_somebody_waits(request)});
     return {.body =
                 search_page(asked, result,
                             {.plan = job.input.command, .simulate = fmt::format("weft simulate {}", requested_name)})};
