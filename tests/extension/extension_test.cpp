@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/collective/algorithm.hpp"
+#include "tests/workloads/candidates.hpp"
 #include "tests/workloads/soundness.hpp"
 #include "tests/workloads/studies.hpp"
 #include "tools/output/job_json.hpp"
@@ -69,7 +70,8 @@ TEST(extension, a_search_tries_them) {
     const SearchSpace space({test::small_study({"nodes=2", "layout.data=null"})}, {});
     const std::vector<Candidate> candidates = space.candidates();
     const auto tries = [&](std::string_view key, std::uint32_t value) {
-        return std::ranges::any_of(candidates, [&](const Candidate& one) { return space.value(one, key) == value; });
+        return std::ranges::any_of(candidates,
+                                   [&](const Candidate& one) { return test::chosen(space, one, key) == value; });
     };
     EXPECT_TRUE(tries("layout.ulysses", 2));
     const std::vector<std::string> keys = schedule_keys();

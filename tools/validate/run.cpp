@@ -93,28 +93,10 @@ std::string sharding_class(const Job& job) {
     return shares.gradients > 1 || shares.optimizer > 1 ? "optimizer sharded" : "nothing sharded";
 }
 
-// From the first begin to the last end of what was added.
-class PassExtent {
-  public:
-    void add(const Span& span) {
-        begin_ = begin_ ? std::min(*begin_, span.begin) : span.begin;
-        end_ = std::max(end_, span.end);
-    }
-    Seconds length() const {
-        if (!begin_) throw RangeError("the step has no such pass through a layer");
-        return since_start(end_) - since_start(*begin_);
-    }
-
-  private:
-    std::optional<Instant> begin_;
-    Instant end_{};
-};
-
 bool is_backward(std::string_view label) { return label.starts_with("backward") || label.starts_with("recompute"); }
 
 bool is_broadcast(const Program& program, const Op& op) {
-    const Exchange& exchange = program.exchanges[ExchangeId{op.subject}];
-    return program.communications[exchange.communication].op == Collective::broadcast;
+    return program.communications[program.communication_of(op)].op == Collective::broadcast;
 }
 
 // What a layer itself does: neither the optimizer, nor the embedding and the broadcasts of a batch, which have the
@@ -127,9 +109,8 @@ bool belongs_to_layers(const Program& program, const Op& op) {
 }
 
 // When the first micro-batch turns round: everything before is its forward pass.
-Instant turn(const Program& program, const Timeline& timeline, std::uint32_t first_op, std::uint32_t end_op) {
-    for (std::uint32_t i = first_op; i < end_op; ++i) {
-        const OpId id{i};
+Instant turn(const Program& program, const Timeline& timeline, const RankClass& stage) {
+    for (OpId id{stage.first_op}; index(id) < stage.end_op(); id = next(id)) {
         const Op& op = program.ops[id];
         if (op.kind == OpKind::compute && op.index == 0 && is_backward(program.labels[index(op.label)])) {
             return timeline.spans[id].begin;
@@ -137,6 +118,17 @@ Instant turn(const Program& program, const Timeline& timeline, std::uint32_t fir
     }
     throw RangeError("the step has no backward pass");
 }
+
+// Of the operations of a pass, from the first begin to the last end; of none the end comes first.
+struct PassExtent {
+    Instant begin = Instant::never(), end{};
+
+    void add(const Span& span) { begin = std::min(begin, span.begin), end = std::max(end, span.end); }
+    Seconds length() const {
+        if (begin > end) throw RangeError("the step has no such pass through a layer");
+        return since_start(end) - since_start(begin);
+    }
+};
 
 // Short names of metrics.
 constexpr std::array metric_names = std::to_array<std::pair<std::string_view, std::string_view>>({
@@ -185,9 +177,8 @@ double communication_time(std::string_view quantity, const Report& report) {
 }
 
 double metric(std::string_view key, const Report& report) {
-    const auto found = std::ranges::find(report.metrics, key, &Metric::key);
-    if (found == report.metrics.end()) throw RangeError(fmt::format("a step has no metric {}", key));
-    return found->value;
+    if (!report.has(key)) throw RangeError(fmt::format("a step has no metric {}", key));
+    return report.metric(key);
 }
 
 }  // namespace
@@ -265,13 +256,11 @@ LayerTime layer_time(const Simulation& run) {
     const Program& program = run.step.program;
     const RankClassId first_class{};
     const RankClass& stage = program.classes[first_class];
-    const std::uint32_t end_op = stage.first_op + stage.ops;
     const Chunk& chunk = run.plan.stages[run.step.stage[first_class]].chunks.front();
     const std::uint32_t layer = chunk.first_layer + (chunk.layers > 1 ? 1 : 0);
-    const Instant turned = turn(program, run.timeline, stage.first_op, end_op);
+    const Instant turned = turn(program, run.timeline, stage);
     PassExtent forward, backward;
-    for (std::uint32_t i = stage.first_op; i < end_op; ++i) {
-        const OpId id{i};
+    for (OpId id{stage.first_op}; index(id) < stage.end_op(); id = next(id)) {
         const Op& op = program.ops[id];
         if (op.index != 0 || op.part != layer || !belongs_to_layers(program, op)) continue;
         const Span& span = run.timeline.spans[id];

@@ -60,12 +60,6 @@ std::uint32_t SearchSpace::at_rest(std::size_t knob) const {
     return among_[knob].size() == 1 ? among_[knob].front() : knobs_[knob].neutral;
 }
 
-std::uint32_t SearchSpace::value(const Candidate& candidate, std::string_view key) const {
-    const auto knob = std::ranges::find(knobs_, key, &Knob::key);
-    WEFT_CHECK(knob != knobs_.end(), "no knob " + std::string(key));
-    return candidate.values[static_cast<std::size_t>(knob - knobs_.begin())];
-}
-
 void SearchSpace::apply(const Candidate& candidate, Job& job) const {
     for (std::size_t k = 0; k < knobs_.size(); ++k) knobs_[k].set(job, candidate.values[k]);
     job.layout.shard_ranks = shard_ranks(job);

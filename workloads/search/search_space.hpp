@@ -67,7 +67,6 @@ class SearchSpace {
     // Those of a base with the same values of the layout's own axes follow one another.
     std::vector<Candidate> candidates() const;
 
-    std::uint32_t value(const Candidate& candidate, std::string_view key) const;
     // Gives a job of the candidate's base the candidate's values, and what follows from them but Job::packing.
     void apply(const Candidate& candidate, Job& job) const;
     Study study(const Candidate& candidate) const;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tests/refusal.hpp"
+#include "tests/workloads/candidates.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/search/search_space.hpp"
@@ -46,7 +47,7 @@ TEST(search_space, is_what_nested_loops_find) {
         small_space({{"schedule", {number_of("schedule", "1f1b")}}, {"megatron.overlap_tensor", {0}}});
     std::vector<Tuple> found, expected;
     for (const Candidate& one : space.candidates()) {
-        const auto at = [&](std::string_view key) { return space.value(one, key); };
+        const auto at = [&](std::string_view key) { return test::chosen(space, one, key); };
         found.push_back({at("layout.tensor"), at("layout.context"), at("layout.pipeline"), at("layout.data"),
                          at("batch.micro"), at("recompute"), at("sequence_parallel"), at("zero")});
     }
@@ -79,9 +80,9 @@ TEST(search_space, tries_every_registered_schedule_and_dealing) {
     const SearchSpace space = small_space({{"layout.pipeline", {4}}, {"layout.tensor", {1}}, {"zero", {0}}});
     std::vector<std::uint32_t> schedules, interleaved;
     for (const Candidate& one : space.candidates()) {
-        schedules.push_back(space.value(one, "schedule"));
+        schedules.push_back(test::chosen(space, one, "schedule"));
         if (schedules.back() == number_of("schedule", "interleaved")) {
-            interleaved.push_back(space.value(one, "layout.virtual_stages"));
+            interleaved.push_back(test::chosen(space, one, "layout.virtual_stages"));
         }
     }
     for (std::uint32_t i = 0; i < schedule_keys().size(); ++i) EXPECT_THAT(schedules, Contains(i));
@@ -95,9 +96,9 @@ TEST(search_space, deals_layers_otherwise_only_where_the_framework_cannot) {
     std::set<std::pair<std::uint32_t, std::uint32_t>> plain, interleaved;
     const SearchSpace space = small_space({{"layout.tensor", {1}}}, {"model.layers=14"});
     for (const Candidate& one : space.candidates()) {
-        const std::pair dealt{space.value(one, "layout.pipeline"), space.value(one, "layout.split")};
-        if (space.value(one, "schedule") == number_of("schedule", "1f1b")) plain.insert(dealt);
-        if (space.value(one, "schedule") == number_of("schedule", "interleaved")) interleaved.insert(dealt);
+        const std::pair dealt{test::chosen(space, one, "layout.pipeline"), test::chosen(space, one, "layout.split")};
+        if (test::chosen(space, one, "schedule") == number_of("schedule", "1f1b")) plain.insert(dealt);
+        if (test::chosen(space, one, "schedule") == number_of("schedule", "interleaved")) interleaved.insert(dealt);
         if (space.study(one).job.schedule->key == "1f1b") {
             std::string why;
             EXPECT_FALSE(space.study(one).job.part_layers(why).empty()) << why;
@@ -113,7 +114,7 @@ TEST(search_space, tries_selective_recomputation_where_scores_are_kept) {
     const auto recomputations = [](const std::string& attention) {
         std::set<std::uint32_t> found;
         const SearchSpace space = small_space({}, {"attention=" + attention});
-        for (const Candidate& one : space.candidates()) found.insert(space.value(one, "recompute"));
+        for (const Candidate& one : space.candidates()) found.insert(test::chosen(space, one, "recompute"));
         return found;
     };
     EXPECT_THAT(recomputations("unfused"), ElementsAre(0, 1, 2));
@@ -130,7 +131,7 @@ TEST(search_space, leaves_ranks_to_what_is_fixed) {
 
 TEST(search_space, takes_what_is_given_as_it_is) {
     const SearchSpace space = small_space({{"layout.tensor", {3}}, {"layout.context", {1}}, {"layout.pipeline", {1}}});
-    for (const Candidate& one : space.candidates()) EXPECT_EQ(space.value(one, "layout.data"), 5);
+    for (const Candidate& one : space.candidates()) EXPECT_EQ(test::chosen(space, one, "layout.data"), 5);
 }
 
 TEST(search_space, deals_experts_where_there_are_some) {
@@ -138,7 +139,7 @@ TEST(search_space, deals_experts_where_there_are_some) {
                                           {"model.experts.count=4", "layout.expert_tensor=1"});
     std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
     for (const Candidate& one : space.candidates()) {
-        found.emplace_back(space.value(one, "layout.expert"), space.value(one, "layout.expert_tensor"));
+        found.emplace_back(test::chosen(space, one, "layout.expert"), test::chosen(space, one, "layout.expert_tensor"));
     }
     std::ranges::sort(found);
     found.erase(std::unique(found.begin(), found.end()), found.end());
