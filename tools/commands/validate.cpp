@@ -1,8 +1,8 @@
 // `weft validate`: predictions beside every published measurement that is shipped, or beside the user's own.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/files.hpp"
@@ -27,13 +27,11 @@ std::vector<ValidationSet> load_sets(const po::variables_map& arguments) {
         arguments.count("set") ? arguments["set"].as<std::vector<std::string>>() : validation_set_names();
     std::vector<ValidationSet> sets;
     std::vector<Diagnostic> errors;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
-            names.begin() + static_cast<std::ptrdiff_t>(i)) {
-            continue;  // named twice
-        }
+    std::set<std::string> known;
+    for (const std::string& name : names) {
+        if (!known.insert(name).second) continue;  // named twice
         try {
-            sets.push_back(load_validation_set(names[i]));
+            sets.push_back(load_validation_set(name));
         } catch (const ConfigError& error) {
             errors.insert(errors.end(), error.diagnostics().begin(), error.diagnostics().end());
         }

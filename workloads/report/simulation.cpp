@@ -75,10 +75,21 @@ Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_pt
     return run;
 }
 
+// From the first to the last operation that a holding of one micro-batch meets.
+struct Life {
+    Instant begin = Instant::never(), end{};
+
+    void meet(const Span& span) {
+        begin = std::min(begin, span.begin);
+        end = std::max(end, span.end);
+    }
+};
+
 // What is kept of one micro-batch together: between the first and the last operation of the layers [first, end).
 struct Holding {
     std::uint32_t first = 0, end = 0;
     Bytes bytes;
+    std::vector<Life> lives{};  // by micro-batch
 };
 
 // A chunk's activations; where passes are joint layer by layer, as the forward of one micro-batch takes the place of
@@ -99,44 +110,28 @@ std::vector<Holding> holdings(const Job& job, const Chunk& chunk) {
     return all;
 }
 
-// From the first to the last operation that a holding of one micro-batch meets.
-struct Life {
-    Instant begin = Instant::never(), end;
-
-    void meet(const Span& span) {
-        begin = std::min(begin, span.begin);
-        end = std::max(end, span.end);
+// Of each chunk, its holdings and when they live; the last is the chunk's own.
+std::vector<std::vector<Holding>> lived(const Simulation& run, RankClassId id) {
+    std::vector<std::vector<Holding>> kept;
+    for (const Chunk& chunk : run.plan.stages[run.step.stage[id]].chunks) {
+        kept.push_back(holdings(run.plan.job, chunk));
+        for (Holding& each : kept.back()) each.lives.resize(run.plan.job.micro_batches());
     }
-};
-
-// Of each chunk, its holdings and the micro-batches.
-using Lives = std::vector<std::vector<std::vector<Life>>>;
-
-Lives lives_of(const std::vector<std::vector<Holding>>& kept, const Simulation& run, RankClassId id) {
-    const auto chunk_of = [&](std::uint32_t layer) {
-        for (std::size_t c = 0; c < kept.size(); ++c) {
-            if (kept[c].back().first <= layer && layer < kept[c].back().end) return c;
-        }
-        return std::size_t{0};  // a part without layers
+    const auto has = [](const Holding& holding, std::uint32_t layer) {
+        return holding.first <= layer && layer < holding.end;
     };
-    Lives lives;
-    for (const std::vector<Holding>& each : kept) {
-        lives.emplace_back(each.size(), std::vector<Life>(run.plan.job.micro_batches()));
-    }
     const Program& program = run.step.program;
     const RankClass& rank_class = program.classes[id];
-    for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
-        const Op& op = program.ops[OpId{i}];
+    for (OpId at{rank_class.first_op}; index(at) < rank_class.end_op(); at = next(at)) {
+        const Op& op = program.ops[at];
         if (op.kind != OpKind::compute || program.labels[index(op.label)] == "optimizer") continue;
-        const std::size_t chunk = chunk_of(op.part);
-        for (std::size_t h = 0; h < kept[chunk].size(); ++h) {
-            const bool whole = h + 1 == kept[chunk].size();
-            const Holding& own = kept[chunk][h];
-            if (!whole && (op.part < own.first || op.part >= own.end)) continue;
-            lives[chunk][h][op.index].meet(run.timeline.spans[OpId{i}]);
+        auto chunk = std::ranges::find_if(kept, [&](const auto& each) { return has(each.back(), op.part); });
+        if (chunk == kept.end()) chunk = kept.begin();  // a part without layers
+        for (Holding& own : *chunk) {
+            if (&own == &chunk->back() || has(own, op.part)) own.lives[op.index].meet(run.timeline.spans[at]);
         }
     }
-    return lives;
+    return kept;
 }
 
 struct MemoryChange {
@@ -147,16 +142,13 @@ struct MemoryChange {
 
 // In order of time; at equal instants the end of one comes before the begin of another.
 std::vector<MemoryChange> memory_changes(const Simulation& run, RankClassId id) {
-    std::vector<std::vector<Holding>> kept;
-    for (const Chunk& chunk : run.plan.stages[run.step.stage[id]].chunks) kept.push_back(holdings(run.plan.job, chunk));
-    const Lives lives = lives_of(kept, run, id);
     std::vector<MemoryChange> changes;
-    for (std::size_t c = 0; c < kept.size(); ++c) {
-        for (std::size_t h = 0; h < kept[c].size(); ++h) {
-            for (const Life& life : lives[c][h]) {
+    for (const std::vector<Holding>& chunk : lived(run, id)) {
+        for (const Holding& own : chunk) {
+            for (const Life& life : own.lives) {
                 if (life.begin == Instant::never()) continue;  // other micro-batches visit this chunk
-                changes.push_back({life.begin, kept[c][h].bytes.value});
-                changes.push_back({life.end, -kept[c][h].bytes.value});
+                changes.push_back({life.begin, own.bytes.value});
+                changes.push_back({life.end, -own.bytes.value});
             }
         }
     }
