@@ -1,3 +1,4 @@
+#include "tools/sweep/grid.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,6 @@
 
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "tools/sweep/grid.hpp"
 
 namespace weft {
 namespace {

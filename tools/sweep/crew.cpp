@@ -80,7 +80,7 @@ constexpr std::size_t none = std::numeric_limits<std::size_t>::max();  // in pla
 enum Tag : int { report, farewell };
 
 // What a thread of another rank asks for its next row with.
-struct Report {
+struct RowReport {
     int thread = 0;
     std::string inputs;        // SweepWork's
     std::string row, failure;  // what came of the row before: row_line(), or why there is none
@@ -146,7 +146,7 @@ class MpiCrew final : public Crew {
         if (!leads()) {
             world_.send(0, farewell);
         } else if (!has_served_) {
-            serve([](int, const Report&) { return none; });
+            serve([](int, const RowReport&) { return none; });
         }
     }
 
@@ -162,7 +162,7 @@ class MpiCrew final : public Crew {
                 ledger.attempt([&] { ledger.deliver(row, work.evaluate(row)); });
             }
         };
-        const auto answer = [&](int from, const Report& said) {
+        const auto answer = [&](int from, const RowReport& said) {
             ledger.attempt([&] {
                 if (said.inputs != work.inputs) {
                     throw std::runtime_error(fmt::format("rank {} reads other inputs than rank 0", from));
@@ -192,7 +192,7 @@ class MpiCrew final : public Crew {
                 world_.recv(waiting->source(), farewell);
                 --present;
             } else {
-                Report said;
+                RowReport said;
                 world_.recv(waiting->source(), report, said);
                 world_.send(waiting->source(), said.thread, answer(waiting->source(), said));
             }
@@ -201,7 +201,7 @@ class MpiCrew final : public Crew {
 
     void follow(const SweepWork& work) {
         std::mutex mutex;  // one report at a time: it is several messages
-        const auto next_row = [&](const Report& said) {
+        const auto next_row = [&](const RowReport& said) {
             {
                 const std::lock_guard lock(mutex);
                 world_.send(0, report, said);
@@ -211,7 +211,7 @@ class MpiCrew final : public Crew {
             return row;
         };
         const auto evaluate = [&](std::size_t thread) {
-            Report said{.thread = static_cast<int>(thread), .inputs = work.inputs, .row = {}, .failure = {}};
+            RowReport said{.thread = static_cast<int>(thread), .inputs = work.inputs, .row = {}, .failure = {}};
             for (std::size_t row = next_row(said); row != none; row = next_row(said)) {
                 try {
                     said.row = row_line(row, work.evaluate(row));

@@ -15,7 +15,6 @@
 #include "tools/options.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/sweep/grid.hpp"
 #include "tools/version.hpp"
 #include "workloads/formats/format.hpp"
 
