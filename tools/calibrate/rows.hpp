@@ -1,8 +1,6 @@
 // What `weft calibrate` fits, from the command line.
 #pragma once
 
-#include <boost/program_options.hpp>
-
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +11,6 @@
 #include "topologies/machine.hpp"
 
 namespace weft {
-
-namespace po = boost::program_options;
 
 struct MeasuredRows {
     std::vector<CalibrationRow> rows;

@@ -1,8 +1,6 @@
 // What a sweep is asked to do: on the command line, as a file, and as the hash of all that its rows follow from.
 #pragma once
 
-#include <boost/program_options.hpp>
-
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/command.hpp"
 #include "tools/sweep/grid.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/report/simulation.hpp"
@@ -80,8 +79,6 @@ struct SweepSettings {
     // From any thread, one at a time; first with those that the journal has.
     std::function<void(std::size_t done, std::size_t rows)> progress = [](std::size_t, std::size_t) {};
 };
-
-namespace po = boost::program_options;
 
 // From the job or sweep file, --vary, --zip, --where and --set. Throws po::error, ConfigError.
 SweepRequest sweep_request(const po::variables_map& arguments);

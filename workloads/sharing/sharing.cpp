@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "sim/engine/breakdown.hpp"
+#include "sim/engine/joined_program.hpp"
 #include "sim/network/link_traffic.hpp"
 #include "workloads/groups/prepared_topology.hpp"
 #include "workloads/plan/plan.hpp"
@@ -17,8 +18,8 @@ namespace {
 
 using Nodes = std::vector<std::uint32_t>;
 
-// To what there is, some runs of a step, which are written out.
-void add(StepSize& sum, const StepSize& one, std::uint32_t runs) {
+// What there is, and some runs of a step, which are written out.
+StepSize with_runs(StepSize sum, const StepSize& one, std::uint32_t runs) {
     sum.ranks += one.ranks;
     sum.classes += one.classes;
     sum.ops += one.unfolded_ops * runs;
@@ -26,11 +27,122 @@ void add(StepSize& sum, const StepSize& one, std::uint32_t runs) {
     sum.exchanges += one.unfolded_exchanges * runs;
     sum.meetings += one.meetings * runs;
     sum.routed += one.loads();
+    return sum;
 }
 
 PlacedStep summary(const Program& program, const Timeline& timeline) {
     const Breakdown ranks = mean(program, break_down(program, timeline, lanes::compute, {}));
     return {since_start(timeline.end), ranks.busy, ranks.exposed()};
+}
+
+// The machine's node that each node of a job is.
+Nodes nodes_of(const Job& job) {
+    if (!job.fabric.placement.empty()) return job.fabric.placement;
+    Nodes nodes(job.nodes);
+    std::iota(nodes.begin(), nodes.end(), 0U);
+    return nodes;
+}
+
+// Where the first nodes of a topology lie in one of as many nodes that has so many others before them. Links of nodes
+// come before those of ports, with faults or without.
+LinkMove move_behind(std::uint32_t others, const Topology& topology) {
+    const std::uint32_t all = topology.ranks / topology.ranks_per_node;
+    const std::uint32_t ports = 2 * topology.vertices_of(NodeKind::nic);  // a link in each direction
+    const std::uint32_t inside = ports > 0 ? static_cast<std::uint32_t>(topology.wiring->port(0)) : topology.links();
+    LinkMove move(static_cast<std::int32_t>(others * topology.ranks_per_node));
+    move.add_stretch(LinkId{0}, std::int64_t{others} * (inside / all));
+    move.add_stretch(LinkId{inside}, std::int64_t{others} * (ports / all));
+    move.add_stretch(LinkId{inside + ports}, 0);
+    return move;
+}
+
+// Where what it names is `place(node)`, of nodes that are counted anew.
+template <class Place>
+LinkFault moved(LinkFault fault, std::uint32_t ranks_per_node, Place place) {
+    const auto moved_rank = [&](RankId rank) {
+        const auto number = static_cast<std::uint32_t>(rank);
+        return RankId(place(number / ranks_per_node) * ranks_per_node + number % ranks_per_node);
+    };
+    if (auto* const cable = std::get_if<NicCable>(&fault.where)) {
+        cable->node = place(cable->node);
+    } else {
+        auto& route = std::get<RouteCables>(fault.where);
+        route.from = moved_rank(route.from);
+        route.to = moved_rank(route.to);
+    }
+    return fault;
+}
+
+// The nodes of several jobs, one job behind another, and the faults of links there.
+struct JointNodes {
+    Nodes nodes{};                    // of the machine
+    std::vector<LinkFault> faults{};  // whose nodes and ranks count in this order
+
+    // Behind the others; `own`: the machine's node that each of the job's is.
+    void add(const Job& job, std::span<const std::uint32_t> own) {
+        const auto others = static_cast<std::uint32_t>(nodes.size());
+        nodes.insert(nodes.end(), own.begin(), own.end());
+        for (const LinkFault& fault : job.fabric.link_faults) {
+            faults.push_back(moved(fault, job.ranks_per_node, [&](std::uint32_t node) { return others + node; }));
+        }
+    }
+
+    // With those from `first` on, so many, before all others.
+    JointNodes beginning_with(std::uint32_t first, std::uint32_t count, std::uint32_t ranks_per_node) const {
+        JointNodes turned = *this;
+        const auto begin = turned.nodes.begin() + first;
+        std::rotate(turned.nodes.begin(), begin, begin + count);
+        for (LinkFault& fault : turned.faults) {
+            fault = moved(fault, ranks_per_node, [&](std::uint32_t node) {
+                return node < first ? node + count : node < first + count ? node - first : node;
+            });
+        }
+        return turned;
+    }
+};
+
+// The step of one job laid on the nodes of several: every rank by itself, and every link. The job has those from some
+// first one on, as many as it asks for.
+struct LaidStep {
+    Program program;  // without routines, on a topology where the job's nodes come first
+    LinkMove move;    // from there to topology_on(study, all)
+    StepSize size;
+};
+
+// As the fabric of the job is but for its placement and faults. Throws RangeError as Machine::topology() does.
+Topology topology_on(const Study& study, const JointNodes& all) {
+    Fabric fabric = study.job.fabric;
+    fabric.placement = all.nodes;
+    fabric.link_faults = all.faults;
+    return study.machine.topology(static_cast<std::uint32_t>(all.nodes.size()), fabric);
+}
+
+LaidStep lay_step(const Study& study, const JointNodes& all, std::uint32_t first, const SizeListener& on_size) {
+    const Plan plan = make_plan(study);
+    check_calls(plan);
+    PreparedTopology prepared(topology_on(study, all.beginning_with(first, study.job.nodes, study.job.ranks_per_node)));
+    LaidStep laid{.program = {}, .move = move_behind(first, prepared.topology()), .size = {}};
+    const auto hear = [&](const StepSize& size) { on_size(laid.size = size); };
+    const StepOptions options{.folding = Folding::none, .on_size = hear, .merges_equal_links = false};
+    laid.program = build_step(plan, prepared.costs(plan), options).program;
+    if (!laid.program.routines.empty()) laid.program = unfold(laid.program);
+    return laid;
+}
+
+// What links of topology_on(study, all) carry in a step.
+Table<LinkId, Bytes> carried(const LaidStep& step, const Topology& topology) {
+    const Program& program = step.program;
+    Table<PatternId, Bytes> moved(program.patterns.size());
+    for (const Exchange& exchange : program.exchanges) {
+        const Communication& what = program.communications[exchange.communication];
+        for (const Leg& leg : std::span(program.legs).subspan(what.first_leg, what.legs))
+            moved[leg.pattern] += leg.bytes;
+    }
+    Table<LinkId, Bytes> carried(topology.links());
+    for (PatternId id{}; id != moved.end_id(); id = next(id)) {
+        for (const LinkLoad& each : program.patterns[id].loads) carried[step.move(each.link)] += moved[id] * each.load;
+    }
+    return carried;
 }
 
 class Sharer {
@@ -78,11 +190,7 @@ class Sharer {
         std::uint32_t first = 0;
         for (const std::size_t number : order) {
             const Study& study = asked_[number].study;
-            const auto on_size = [this](const StepSize& size) {
-                StepSize one;
-                add(one, size, 1);
-                tell_size(one);
-            };
+            const auto on_size = [this](const StepSize& size) { tell_size(with_runs({}, size, 1)); };
             jobs_.push_back({number, lay_step(study, all, first, on_size)});
             first += study.job.nodes;
         }
@@ -91,7 +199,7 @@ class Sharer {
 
     // With what has been laid.
     void tell_size(StepSize size) const {
-        for (const Running& job : jobs_) add(size, job.step.size, 1);
+        for (const Running& job : jobs_) size = with_runs(size, job.step.size, 1);
         if (options_.on_size) options_.on_size(size);
     }
 
@@ -118,7 +226,7 @@ class Sharer {
         StepSize size;
         std::vector<ProgramPart> parts;
         for (const Running& job : jobs_) {
-            add(size, job.step.size, job.runs);
+            size = with_runs(size, job.step.size, job.runs);
             parts.push_back({asked(job).name + ": ", &job.step.program, job.step.move, asked(job).start, job.runs});
         }
         tell_size(size);
@@ -204,100 +312,8 @@ class Sharer {
     Sharing sharing_;
 };
 
-// Where the first nodes of a topology lie in one of as many nodes that has so many others before them. Links of nodes
-// come before those of ports, with faults or without.
-LinkMove move_behind(std::uint32_t others, const Topology& topology) {
-    const std::uint32_t all = topology.ranks / topology.ranks_per_node;
-    const std::uint32_t ports = 2 * topology.vertices_of(NodeKind::nic);  // a link in each direction
-    const std::uint32_t inside = ports > 0 ? static_cast<std::uint32_t>(topology.wiring->port(0)) : topology.links();
-    LinkMove move(static_cast<std::int32_t>(others * topology.ranks_per_node));
-    move.add_stretch(LinkId{0}, std::int64_t{others} * (inside / all));
-    move.add_stretch(LinkId{inside}, std::int64_t{others} * (ports / all));
-    move.add_stretch(LinkId{inside + ports}, 0);
-    return move;
-}
-
-// Where what it names is `place(node)`, of nodes that are counted anew.
-template <class Place>
-LinkFault moved(LinkFault fault, std::uint32_t ranks_per_node, Place place) {
-    const auto moved_rank = [&](RankId rank) {
-        const auto number = static_cast<std::uint32_t>(rank);
-        return RankId(place(number / ranks_per_node) * ranks_per_node + number % ranks_per_node);
-    };
-    if (auto* const cable = std::get_if<NicCable>(&fault.where)) {
-        cable->node = place(cable->node);
-    } else {
-        auto& route = std::get<RouteCables>(fault.where);
-        route.from = moved_rank(route.from);
-        route.to = moved_rank(route.to);
-    }
-    return fault;
-}
-
 }  // namespace
 
-Nodes nodes_of(const Job& job) {
-    Nodes nodes = job.fabric.placement;
-    if (!nodes.empty()) return nodes;
-    nodes.resize(job.nodes);
-    std::iota(nodes.begin(), nodes.end(), 0U);
-    return nodes;
-}
-
 Sharing share(const std::vector<PlacedJob>& jobs, const SharingOptions& options) { return Sharer(jobs, options).run(); }
-
-void JointNodes::add(const Job& job, std::span<const std::uint32_t> own) {
-    const auto others = static_cast<std::uint32_t>(nodes.size());
-    nodes.insert(nodes.end(), own.begin(), own.end());
-    for (const LinkFault& fault : job.fabric.link_faults) {
-        faults.push_back(moved(fault, job.ranks_per_node, [&](std::uint32_t node) { return others + node; }));
-    }
-}
-
-JointNodes JointNodes::beginning_with(std::uint32_t first, std::uint32_t count, std::uint32_t ranks_per_node) const {
-    JointNodes turned = *this;
-    const auto begin = turned.nodes.begin() + first;
-    std::rotate(turned.nodes.begin(), begin, begin + count);
-    for (LinkFault& fault : turned.faults) {
-        fault = moved(fault, ranks_per_node, [&](std::uint32_t node) {
-            return node < first ? node + count : node < first + count ? node - first : node;
-        });
-    }
-    return turned;
-}
-
-Topology topology_on(const Study& study, const JointNodes& all) {
-    Fabric fabric = study.job.fabric;
-    fabric.placement = all.nodes;
-    fabric.link_faults = all.faults;
-    return study.machine.topology(static_cast<std::uint32_t>(all.nodes.size()), fabric);
-}
-
-LaidStep lay_step(const Study& study, const JointNodes& all, std::uint32_t first, const SizeListener& on_size) {
-    const Plan plan = make_plan(study);
-    check_calls(plan);
-    PreparedTopology prepared(topology_on(study, all.beginning_with(first, study.job.nodes, study.job.ranks_per_node)));
-    LaidStep laid{.program = {}, .move = move_behind(first, prepared.topology()), .size = {}};
-    const auto hear = [&](const StepSize& size) { on_size(laid.size = size); };
-    const StepOptions options{.folding = Folding::none, .on_size = hear, .merges_equal_links = false};
-    laid.program = build_step(plan, prepared.costs(plan), options).program;
-    if (!laid.program.routines.empty()) laid.program = unfold(laid.program);
-    return laid;
-}
-
-Table<LinkId, Bytes> carried(const LaidStep& step, const Topology& topology) {
-    const Program& program = step.program;
-    Table<PatternId, Bytes> moved(program.patterns.size());
-    for (const Exchange& exchange : program.exchanges) {
-        const Communication& what = program.communications[exchange.communication];
-        for (const Leg& leg : std::span(program.legs).subspan(what.first_leg, what.legs))
-            moved[leg.pattern] += leg.bytes;
-    }
-    Table<LinkId, Bytes> carried(topology.links());
-    for (PatternId id{}; id != moved.end_id(); id = next(id)) {
-        for (const LinkLoad& each : program.patterns[id].loads) carried[step.move(each.link)] += moved[id] * each.load;
-    }
-    return carried;
-}
 
 }  // namespace weft

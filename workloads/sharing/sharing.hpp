@@ -13,10 +13,7 @@
 #include <vector>
 
 #include "sim/engine/engine.hpp"
-#include "sim/engine/joined_program.hpp"
 #include "sim/program/program.hpp"
-#include "sim/topology/link_move.hpp"
-#include "topologies/fabric.hpp"
 #include "workloads/job/job.hpp"
 #include "workloads/step/step_builder.hpp"
 
@@ -70,34 +67,5 @@ struct Sharing {
 // Jobs of one machine and one background. Faults of any job's links are the machine's: all meet them, each also alone.
 // Throws RangeError where two have a node in common, what simulate_step() throws, and what `on_size` does.
 Sharing share(const std::vector<PlacedJob>& jobs, const SharingOptions& options = {});
-
-// The machine's node that each node of a job is.
-std::vector<std::uint32_t> nodes_of(const Job& job);
-
-// The step of one job laid on the nodes of several: every rank by itself, and every link.
-
-// The nodes of several jobs, one job behind another, and the faults of links there.
-struct JointNodes {
-    std::vector<std::uint32_t> nodes{};  // of the machine
-    std::vector<LinkFault> faults{};     // whose nodes and ranks count in this order
-
-    // Behind the others; `own`: the machine's node that each of the job's is.
-    void add(const Job& job, std::span<const std::uint32_t> own);
-    // With those from `first` on, so many, before all others.
-    JointNodes beginning_with(std::uint32_t first, std::uint32_t count, std::uint32_t ranks_per_node) const;
-};
-
-struct LaidStep {
-    Program program;  // without routines, on a topology where the job's nodes come first
-    LinkMove move;    // from there to topology_on(study, all)
-    StepSize size;
-};
-
-// As the fabric of the job is but for its placement and faults. Throws RangeError as Machine::topology() does.
-Topology topology_on(const Study& study, const JointNodes& all);
-// The job has those of `all` from `first` on, as many as it asks for.
-LaidStep lay_step(const Study& study, const JointNodes& all, std::uint32_t first, const SizeListener& on_size);
-// What links of topology_on(study, all) carry in a step.
-Table<LinkId, Bytes> carried(const LaidStep& step, const Topology& topology);
 
 }  // namespace weft
