@@ -9,7 +9,7 @@
 #include "tools/options.hpp"
 #include "tools/output/collective_text.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/fabric_text.hpp"
+#include "tools/output/report_text.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/traffic/request.hpp"
 

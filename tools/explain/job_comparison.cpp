@@ -13,7 +13,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Values = std::vector<std::pair<std::string, std::string>>;  // JSON text by key, in the order of the job
 
 void flatten(const Json& json, const std::string& prefix, Values& values) {

@@ -15,8 +15,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 double error_of(Seconds predicted, const CalibrationRow& row) { return predicted / row.measured.time - 1.0; }
 
 std::string group_text(const CollectiveMeasurement& row) {

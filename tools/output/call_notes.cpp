@@ -1,4 +1,4 @@
-#include "tools/output/call_notes.hpp"
+#include "tools/output/collective_text.hpp"
 
 #include <fmt/format.h>
 

@@ -8,11 +8,10 @@
 #include <set>
 
 #include "sim/io/units.hpp"
-#include "tools/output/call_notes.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/fabric_text.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/report_json.hpp"
+#include "tools/output/report_text.hpp"
 #include "tools/output/result_table.hpp"
 
 namespace weft {
@@ -62,7 +61,8 @@ std::string hottest_text(const CollectiveRow& row) {
     std::set<std::string_view> named;
     for (const HotLink& link : row.hottest) {
         if (!named.insert(link.link_class).second) continue;
-        text += fmt::format("#{:>7.1f} %  {:<20} {}\n", 100.0 * link.busy, link.link_class, hot_link_text(link));
+        text += fmt::format("#{:>7.1f} %  {:<20} {} -> {}{}\n", 100.0 * link.busy, link.link_class, link.from, link.to,
+                            link.links == 1 ? "" : fmt::format(" and {} more alike", link.links - 1));
     }
     return text.empty() ? text : fmt::format("# hottest links at {:.0f} B:\n", row.size.value) + text;
 }
@@ -85,8 +85,6 @@ std::string links_text(const CollectiveRequest& request, std::span<const Collect
     if (links.empty()) return text;
     return text + "# busiest links of each class, at most: " + links + "\n" + hottest_text(rows.back());
 }
-
-using Json = nlohmann::ordered_json;
 
 ResultTable rows_table(std::span<const CollectiveRow> rows) {
     using Row = CollectiveRow;

@@ -1,7 +1,6 @@
 // The rows of `weft collective` as benchmarks print them, beside measurements, and for programs.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "tools/collective/comparison.hpp"
 #include "tools/collective/table.hpp"
+#include "tools/output/json_text.hpp"
 
 namespace weft {
 
@@ -23,6 +23,10 @@ std::string collective_samples(const CollectiveRequest& request, std::span<const
 // Phases and candidates of every row.
 std::string collective_explanation(std::span<const CollectiveRow> rows);
 
+// Comment lines that a table of calls should not be read without: where a larger message is the faster one and why,
+// what shared NICs cost, how well such calls are known.
+std::string call_notes(const CollectiveRequest& request, std::span<const CollectiveRow> rows);
+
 // "64 ranks on 8 nodes, 8 groups of 8"
 std::string layout_text(const SetLayout& layout);
 
@@ -33,7 +37,7 @@ std::string_view chosen_by(const CollectiveRequest& request, std::span<const Col
 std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows);
 
 std::string comparison_text(const Comparison& comparison, const std::string& file);
-std::string summary_text(const ErrorSummary& summary);             // "error of 29 rows: median 8.1 %, ..."
-nlohmann::ordered_json summary_json(const ErrorSummary& summary);  // without the number of rows
+std::string summary_text(const ErrorSummary& summary);  // "error of 29 rows: median 8.1 %, ..."
+Json summary_json(const ErrorSummary& summary);         // without the number of rows
 
 }  // namespace weft

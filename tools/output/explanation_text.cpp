@@ -15,8 +15,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string three_digits(double value) { return fmt::format("{:.3g}", value); }
 std::string change(double ratio) { return fmt::format("{:+.2f} %", 100 * ratio); }
 

@@ -1,13 +1,13 @@
 // An explained job for people and for programs, table by table: pages show the same ones.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "tools/explain/job_explanation.hpp"
 #include "tools/output/job_json.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/result_table.hpp"
 #include "workloads/explain/rooflines.hpp"
 
@@ -31,6 +31,6 @@ ChangeTable settings_table(std::span<const ExplainedSetting> settings, Seconds o
 ResultTable kernels_table(const DeviceRoofline& device);
 ResultTable fabric_table(const std::vector<FabricUse>& fabric);
 std::string rooflines_text(const Rooflines& rooflines);
-nlohmann::ordered_json rooflines_json(const Rooflines& rooflines);
+Json rooflines_json(const Rooflines& rooflines);
 
 }  // namespace weft

@@ -15,6 +15,16 @@ std::string signed_percent_text(double ratio);  // "+4.2 %"
 std::string rounded(double number);             // to a whole one: "1048576"
 std::string grouped(double number);             // a whole one, digits in groups of three: "12,345"
 
+// What `text` makes of each, with commas between; what it makes nothing of is left out.
+template <class Rows, class Text>
+std::string listed(const Rows& rows, Text text, std::string_view comma = ", ") {
+    std::string all;
+    for (const auto& row : rows) {
+        if (const std::string one(text(row)); !one.empty()) all += (all.empty() ? "" : std::string(comma)) + one;
+    }
+    return all;
+}
+
 // "llama3-8b (8.03B parameters)", "mixtral-8x7b (46.7B parameters, 12.9B active)"
 std::string model_text(std::string_view name, std::uint64_t parameters, std::uint64_t active);
 std::string model_text(const Transformer& model);

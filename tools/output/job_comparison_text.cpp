@@ -113,7 +113,6 @@ std::string job_comparison_text(const JobComparison& comparison) {
 }
 
 std::string job_comparison_json(const JobComparison& comparison) {
-    using Json = nlohmann::ordered_json;
     const auto of_jobs = [&](auto get) { return json_list<Json>(comparison.jobs, get); };
     const auto seconds = [](std::int64_t ticks) { return since_start({ticks}).value; };
     Json json{{"names", comparison.names},

@@ -16,8 +16,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json experts_json(const Experts& experts) {
     Json json{{"count", experts.count},
               {"top_k", experts.top_k},

@@ -1,10 +1,10 @@
 // A job as data: what it came to, key by key, as a job file would say it.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "tools/output/json_text.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/job/job.hpp"
 
@@ -16,10 +16,10 @@ struct JobRecord {
     std::string digest;                  // of all inputs
 };
 
-nlohmann::ordered_json model_json(const Transformer& model);
+Json model_json(const Transformer& model);
 
 // Keys and words are those of a job file; "model" and "machine" are objects, and figures that follow stand beside what
 // they follow from.
-nlohmann::ordered_json job_json(const Job& job, const MachineInfo& machine, const JobRecord& record);
+Json job_json(const Job& job, const MachineInfo& machine, const JobRecord& record);
 
 }  // namespace weft

@@ -8,10 +8,10 @@
 
 namespace weft {
 
-std::string json_text(const nlohmann::ordered_json& json) {
-    nlohmann::ordered_json output{{"weft", version}, {"schema", output_schema}};
+std::string json_text(const Json& json) {
+    Json output{{"weft", version}, {"schema", output_schema}};
     output.update(json);
-    return output.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return output.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string number_text(double value) {

@@ -9,10 +9,12 @@
 
 namespace weft {
 
+using Json = nlohmann::ordered_json;
+
 inline constexpr int output_schema = 2;
 
 // An output as text: "weft" and "schema" say who wrote it and by which names, then come the members of `json`.
-std::string json_text(const nlohmann::ordered_json& json);
+std::string json_text(const Json& json);
 
 // A string of JSON. Bytes that are no UTF-8 are replaced, not refused: a trace is worth more than its labels.
 std::string json_string(std::string_view text);

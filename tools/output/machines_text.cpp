@@ -83,7 +83,6 @@ std::string machines_text(std::span<const MachineAnswer> answers) {
 }
 
 std::string machines_json(std::span<const MachineAnswer> answers) {
-    using Json = nlohmann::ordered_json;
     Json machines = Json::array();
     for (const MachineAnswer& each : answers) {
         const Job& job = each.result.space.bases().front().job;

@@ -102,8 +102,6 @@ Columns<CandidateNumber> metric_columns(const PlanResult& result,
     };
 }
 
-using Json = nlohmann::ordered_json;
-
 std::int64_t whole_bytes(Bytes bytes) { return std::llround(bytes.value); }
 
 Json::json_pointer pointer_of(std::string key) {

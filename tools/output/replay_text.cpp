@@ -12,14 +12,11 @@
 #include "sim/base/enumerators.hpp"
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/fabric_text.hpp"
 #include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
 
 namespace weft {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::pair<const char*, const char*>, rank_activities> activity_names{{
     {"compute_s", "computing"},

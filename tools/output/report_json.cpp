@@ -9,13 +9,10 @@
 
 #include "sim/base/enumerators.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/fabric_text.hpp"
 #include "tools/output/report_text.hpp"
 
 namespace weft {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json splits_json(const std::vector<Split>& splits) {
     return json_list<Json>(splits, [](const Split& split) {

@@ -1,12 +1,12 @@
 // A report, what `weft check` found, and what files of other tools came to, for programs.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 
 #include "sim/io/diagnostics.hpp"
 #include "tools/output/job_json.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/validate/scorecard.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/plan/advice.hpp"
@@ -16,16 +16,16 @@
 namespace weft {
 
 // {"file", "line", "column", "key", "message", "suggestion"} of each: what is not known is left out.
-nlohmann::ordered_json diagnostics_json(std::span<const Diagnostic> diagnostics);
-nlohmann::ordered_json notes_json(std::span<const FormatNote> notes);
+Json diagnostics_json(std::span<const Diagnostic> diagnostics);
+Json notes_json(std::span<const FormatNote> notes);
 
 // Of calls by the size of their messages, what carried them and how fast.
-nlohmann::ordered_json calls_json(const std::vector<CallReport>& calls);
+Json calls_json(const std::vector<CallReport>& calls);
 
 // Of the fullest stage, against what the device has.
-nlohmann::ordered_json planned_memory_json(const Plan& plan, std::span<const MemoryAdvice> advice);
+Json planned_memory_json(const Plan& plan, std::span<const MemoryAdvice> advice);
 
-nlohmann::ordered_json evidence_json(const Evidence& evidence);
+Json evidence_json(const Evidence& evidence);
 
 // `wall` is the only value that may differ between two runs of the same input. The plan that was simulated says of its
 // job what the report says in prose.

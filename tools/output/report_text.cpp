@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
@@ -131,6 +132,28 @@ ResultTable link_table(std::span<const LinkReport> links) {
     return table_of<Row>(links, {{"class", "<link class", &Row::link_class},
                                  {"utilization", "utilization", as<Share>(&Row::utilization)},
                                  {"peak_utilization", "busiest link", as<Share>(&Row::peak_utilization)}});
+}
+
+ResultTable hot_links_table(std::span<const HotLink> links) {
+    return table_of<HotLink>(links, {{"from", "<from", &HotLink::from},
+                                     {"to", "<to", &HotLink::to},
+                                     {"class", "<class", &HotLink::link_class},
+                                     {"load_bytes", "carried", &HotLink::bytes},
+                                     {"utilization", "utilization", as<Share>(&HotLink::busy)},
+                                     {"links_alike", "alike", &HotLink::links}});
+}
+
+std::string background_text(const Fabric& fabric) {
+    return listed(fabric.background, [](const auto& each) {
+        return fmt::format("{} {:g} % (a packet waits {:.3g} times its own time)", each.first, 100.0 * each.second,
+                           waiting_time(each.second, largest_packet / Seconds{1.0}).value);
+    });
+}
+
+Json background_json(const Fabric& fabric) {
+    return json_list<Json>(fabric.background, [](const auto& each) {
+        return Json{{"class", each.first}, {"share", each.second}};
+    });
 }
 
 std::string subject_text(const Report& report) {

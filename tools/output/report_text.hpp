@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "tools/output/json_text.hpp"
 #include "tools/output/result_table.hpp"
+#include "topologies/fabric.hpp"
 #include "workloads/plan/advice.hpp"
 #include "workloads/report/report.hpp"
 
@@ -20,6 +22,12 @@ ResultTable stage_table(std::span<const StageReport> stages);
 ResultTable memory_table(std::span<const StageReport> stages);
 ResultTable communication_table(const Report& report);
 ResultTable link_table(std::span<const LinkReport> links);
+ResultTable hot_links_table(std::span<const HotLink> links);
+
+// What other traffic takes of a fabric: "slingshot.local 75 % (a packet waits 1.5 times its own time), ..."; "" if
+// there is none. For programs an entry for each class of links.
+std::string background_text(const Fabric& fabric);
+Json background_json(const Fabric& fabric);
 
 // "fits"; where that depends on what the allocator makes of it, "may not fit: needs 36.1 to 41.0 GiB"; "DOES NOT FIT".
 std::string memory_verdict(const Report& report);

@@ -19,8 +19,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The header line, then the rows, of the columns that `has` names and with numbers as `text` has them.
 std::string csv(const ResultTable& table, const std::function<bool(const Column&)>& has,
                 std::string (*text)(const ResultCell&)) {

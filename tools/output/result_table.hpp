@@ -3,12 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#include "tools/output/json_text.hpp"
 
 namespace weft {
 
@@ -42,7 +43,7 @@ bool has_result(const ResultTable& table, const std::vector<ResultCell>& row);  
 double cell_number(const ResultCell& cell);
 // A double that is whole as an integer.
 ResultCell whole_cell(const ResultCell& cell);
-nlohmann::ordered_json cell_value(const ResultCell& cell);
+Json cell_value(const ResultCell& cell);
 // As JSON has it: "null", "true", "12", "0.5", "1.0" (a whole double keeps its point), "\"text\"".
 std::string cell_json(const ResultCell& cell);
 // JSON's numbers, true and false; other texts as they are. cell_json() of any of these gives it back.
@@ -50,7 +51,7 @@ ResultCell cell_of_json(std::string_view text);
 // The columns with a heading, two spaces apart: numbers right, words left.
 std::string table_text(const ResultTable& table, std::size_t indent = 0);
 // The columns with a name: an object per row, without the keys of which it has nothing. What is not finite is null.
-nlohmann::ordered_json table_json(const ResultTable& table);
+Json table_json(const ResultTable& table);
 // The same as comma-separated values (RFC 4180), one header line, one line per row; whole numbers without a point.
 std::string table_csv(const ResultTable& table);
 

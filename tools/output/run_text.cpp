@@ -71,8 +71,6 @@ std::string figures_from(const RunPlan& plan, RunFigures::Origin origin) {
     return names.empty() ? "nothing" : names;
 }
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::array<std::string_view, 3> kinds_of_failure{"hardware", "software", "planned"};
 
 Json spread_json(const Spread& spread) {

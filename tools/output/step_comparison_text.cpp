@@ -13,8 +13,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Seconds seconds(std::int64_t femtoseconds) { return since_start({femtoseconds}); }
 std::string time_text(std::int64_t femtoseconds) { return femtoseconds == 0 ? "" : to_text(seconds(femtoseconds)); }
 std::string count_text(double count) { return count == 0 ? "" : grouped(count); }

@@ -138,8 +138,6 @@ std::string rings_text(const RingFacts& rings) {
     return text;
 }
 
-using Json = nlohmann::ordered_json;
-
 Json route_json(const RouteFacts& route) {
     Json json{{"relation", route.relation},
               {"from", index(route.from)},

@@ -14,8 +14,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct ScoredErrors {
     std::string name{};
     ErrorStatistics errors;

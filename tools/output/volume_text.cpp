@@ -60,8 +60,6 @@ std::vector<CollectiveTotal> totals(const VolumeTable& table, Times times) {
     return out;
 }
 
-using Json = nlohmann::ordered_json;
-
 std::optional<std::string> filled(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
 
 // Texts leave out columns that no row fills.

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/base/quantity.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/result_table.hpp"
 #include "workloads/volume/volume.hpp"
 
@@ -68,8 +68,7 @@ std::string volume_text(const VolumeTable& table, VolumeParts parts = VolumePart
 // {"weft", "job": what was counted, where it is given, "rows": [...], "totals": {"volume_bytes", "micro_batches",
 // "collectives": [...]}, "histogram": [...]}. A row has "type", "label" and "logged_bytes" where they are known;
 // "start_up" and "first_step" stand beside "collectives" where the table has such rows.
-std::string volume_json(const VolumeTable& table, VolumeParts parts = VolumeParts::rows,
-                        const nlohmann::ordered_json* job = nullptr);
+std::string volume_json(const VolumeTable& table, VolumeParts parts = VolumeParts::rows, const Json* job = nullptr);
 
 // A line per row of the table; step_bytes and step_percent are its part of one steady step.
 std::string volume_csv(const VolumeTable& table);

@@ -18,8 +18,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Seconds step_of(const JobExplanation& job) { return since_start(job.explanation.end); }
 
 // "Step time: A 5.30 s; B 4.20 s, 1.10 s (20.8 %) less."

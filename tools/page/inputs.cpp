@@ -13,8 +13,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 void collect(const Json& json, const std::string& path, const std::string& file, std::vector<Source>& sources) {
     if (json.is_object()) {
         const auto source = json.find("source");
@@ -81,7 +79,7 @@ std::string source_table(const JobInput& input, const Plan& plan) {
 }
 
 std::string job_text(const JobInput& input) {
-    const auto json = nlohmann::ordered_json::parse(input.text, nullptr, false);
+    const auto json = Json::parse(input.text, nullptr, false);
     return json.is_discarded() ? input.text : json.dump(2);
 }
 

@@ -14,8 +14,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t most_lanes = 32, longest_name = 200;
 
 // As simulated slices are drawn, by WorkPass.

@@ -28,8 +28,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // As pages draw what the rank does, by RankActivity.
 constexpr std::array<std::string_view, rank_activities> colours{"compute", "communication", "host", "bubble",
                                                                 "imbalance"};

@@ -18,7 +18,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using ResultRow = std::vector<ResultCell>;
 
 // Of a column that not every table has.

@@ -1,8 +1,6 @@
 // A table of results as the scripts of pages read it, and what a reader asks of one first.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -10,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/output/json_text.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/page/pages.hpp"
 
@@ -17,9 +16,9 @@ namespace weft {
 
 // {"columns": [{"name", "unit", "meaning", "kind"}], "values": [...]}, the values column by column. Of keys also
 // whether it "tells" rows apart (telling_keys).
-nlohmann::ordered_json result_json(const ResultTable& table);
-std::string result_data(const ResultTable& table);          // the same as text
-std::string data_text(const nlohmann::ordered_json& json);  // of any data for scripts; what is no UTF-8 is replaced
+Json result_json(const ResultTable& table);
+std::string result_data(const ResultTable& table);  // the same as text
+std::string data_text(const Json& json);            // of any data for scripts; what is no UTF-8 is replaced
 
 // Finite numbers only.
 std::optional<double> number_of(const ResultCell& cell);

@@ -67,7 +67,6 @@ std::string verdicts(const ResultTable& table) {
 
 // The rows for the script: those kept, and of each that has them the texts to copy.
 std::string page_data(const ResultTable& table, const std::vector<std::size_t>& kept, const PlanPageFacts& facts) {
-    using Json = nlohmann::ordered_json;
     Json json = result_json(table);
     json["simulate"] = facts.simulate;
     json["screening"] = {{"mean_error", facts.mean_error}, {"largest_error", facts.largest_error}};

@@ -16,8 +16,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string_view label_of(const RunQuantity& quantity) {
     const std::size_t begin = quantity.label.find_first_not_of(' ');  // the text indents
     return quantity.key == "joules_per_token" ? "energy per token" : quantity.label.substr(begin);

@@ -16,8 +16,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json memory_json(const Simulation& run, const TimelinePart& part) {
     Json series = Json::array();
     for (const RankClassId id : part.classes) {

@@ -5,7 +5,6 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/fabric_text.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/output/validation_text.hpp"

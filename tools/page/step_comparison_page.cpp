@@ -18,8 +18,6 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string text_of(std::int64_t femtoseconds) { return to_text(since_start({femtoseconds})); }
 
 std::string name_of(const StepComparison& found) { return std::filesystem::path(found.trace).filename().string(); }

@@ -96,8 +96,6 @@ void add_further(const Step& step, const Timeline& timeline, std::vector<RankCla
     }
 }
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::array<std::string_view, activities> activity_names{"forward",   "backward", "weights",      "recompute",
                                                                   "optimizer", "other",    "communication"};
 static_assert(activity_names[static_cast<std::size_t>(Activity::communication)] == "communication");

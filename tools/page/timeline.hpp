@@ -1,8 +1,6 @@
 // Which part of a run a page shows: a browser draws some ten thousands of slices at once, a run may have millions.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -12,6 +10,7 @@
 
 #include "sim/engine/critical_path.hpp"
 #include "sim/engine/timeline.hpp"
+#include "tools/output/json_text.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
 #include "workloads/recorded/step_comparison.hpp"
 #include "workloads/report/simulation.hpp"
@@ -56,12 +55,11 @@ TimelinePart timeline_part(const Step& step, const Timeline& timeline, const Tim
 // "wait", the part of the gap for which it waited for others. Of a critical `path`, each row has begin and length of
 // every stretch on its stage, in turn ("path"). "links": of each class that carries something, the busiest first, the
 // share of its bandwidth that is used from each time on, if the simulation recorded it.
-nlohmann::ordered_json timeline_data(const Simulation& simulation, const TimelinePart& part,
-                                     std::span<const PathPiece> path = {});
+Json timeline_data(const Simulation& simulation, const TimelinePart& part, std::span<const PathPiece> path = {});
 
 // A recorded step in the same form, a lane per stream: of its kernels the first `most`, "left_out" says how many there
 // are besides. Labels have facts behind the activity, slices no micro-batch; a layer of -1 is none.
-nlohmann::ordered_json recorded_timeline(const KinetoTrace& trace, const StepComparison& found, std::size_t most);
+Json recorded_timeline(const KinetoTrace& trace, const StepComparison& found, std::size_t most);
 
 // What the script of timelines reads: lanes of slices, and what these have by number.
 struct TimelineLane {
@@ -72,7 +70,7 @@ struct TimelineLane {
 
     // Of a slice that begins before the last one ends, what is behind it. A call of -1 is none.
     void add(std::int64_t from, std::int64_t to, std::int64_t what, std::int64_t of_call = -1);
-    nlohmann::ordered_json json() const;
+    Json json() const;
 };
 
 // The first lane of a name on which nothing is from a time on; a new one behind all if there is none.

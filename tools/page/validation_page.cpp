@@ -64,7 +64,7 @@ std::string rows_data(const Validation& v) {
     using Row = ValidatedRow;
     const auto source = [&](const Row& row) -> const ValidationRow& { return v.sets[row.set].rows[row.row]; };
     constexpr auto key = ColumnKind::key;
-    nlohmann::ordered_json json = result_json(table_of<Row>(
+    Json json = result_json(table_of<Row>(
         v.rows,
         {{"set", "", "", [&](const Row& row) { return v.sets[row.set].name; }, key},
          {"use", "", "", [&](const Row& row) { return name(source(row).use); }, key},

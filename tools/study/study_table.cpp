@@ -95,9 +95,9 @@ std::vector<StudyCase> read_cases(const Json& all, const Json& cases) {
 }  // namespace
 
 std::vector<StudyFigure> study_figures() {
-    const Json all = Json::parse(embedded::study_figures().front().text);
+    const auto all = nlohmann::json::parse(embedded::study_figures().front().text);
     std::vector<StudyFigure> figures;
-    for (const Json& figure : all.at("figures")) {
+    for (const auto& figure : all.at("figures")) {
         figures.push_back({.name = figure.at("name"),
                            .number = figure.at("number"),
                            .title = figure.at("title"),
