@@ -101,7 +101,7 @@ void check_options(const po::variables_map& arguments) {
 TrafficListener write_to(std::optional<LinkFile>& file, const std::string& path) {
     return [&file, path](const Topology& topology, const CollectiveRow& row, const LinkTraffic& traffic) {
         if (!file) file.emplace(path, topology, "size_bytes,");
-        file->add_all(traffic, number_text(row.size.value) + ',');
+        file->add(traffic, number_text(row.size.value) + ',');
     };
 }
 

@@ -11,7 +11,7 @@
 #include "tools/collective/options.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/replay_trace.hpp"
+#include "tools/output/step_trace.hpp"
 #include "tools/page/replay_page.hpp"
 #include "workloads/recorded/computation.hpp"
 #include "workloads/recorded/reading.hpp"

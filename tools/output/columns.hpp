@@ -122,6 +122,10 @@ auto as(auto get) {
 auto inside(auto outer, auto inner) {
     return [=](const auto& row) { return std::invoke(inner, std::invoke(outer, row)); };
 }
+// Of rows that `has` does not hold of: nothing.
+auto where(auto has, auto get) {
+    return [=](const auto& row) { return std::invoke(has, row) ? std::optional(std::invoke(get, row)) : std::nullopt; };
+}
 template <class Get>
 auto whole(Get get) {
     return [get](const auto& row) {

@@ -164,14 +164,12 @@ ChangeTable settings_table(std::span<const ExplainedSetting> settings, Seconds o
             changes.negligible.push_back(assignments_text(setting));
         }
     }
-    const auto if_fits = [](auto get) {
-        return [get](const Row& setting) { return setting.fits ? std::optional(get(setting)) : std::nullopt; };
-    };
+    const auto ratio = [&](const Row& setting) { return Figure<change>{setting.step / own - 1.0}; };
     changes.table = table_of<Row>(
         shown, {{"", "<with --set", assignments_text},
-                {"", "step", if_fits([](const Row& setting) { return setting.step; })},
-                {"", "change", if_fits([&](const Row& row) { return Figure<change>{row.step / own - 1.0}; })},
-                {"", "<by", if_fits([](const Row& setting) { return std::string(name(setting.means)); })},
+                {"", "step", where(&Row::fits, &Row::step)},
+                {"", "change", where(&Row::fits, ratio)},
+                {"", "<by", where(&Row::fits, [](const Row& setting) { return name(setting.means); })},
                 {"", "memory", &Row::memory},
                 {"", "<note", [](const Row& setting) {
                      return !setting.fits ? "does not fit" : setting.changes_numerics ? "other numerics" : "";
@@ -182,31 +180,23 @@ ChangeTable settings_table(std::span<const ExplainedSetting> settings, Seconds o
 ResultTable kernels_table(const DeviceRoofline& device) {
     using Use = KernelClassUse;
     // Of what has no products, or moves nothing, people get no rates.
-    const auto if_flops = [](auto get) {
-        return [get](const Use& use) { return use.flops.value > 0 ? std::optional(get(use)) : std::nullopt; };
-    };
-    const auto if_bytes = [](auto get) {
-        return [get](const Use& use) { return use.bytes.value > 0 ? std::optional(get(use)) : std::nullopt; };
-    };
-    const auto if_both = [](auto get) {
-        return [get](const Use& use) {
-            return use.flops.value > 0 && use.bytes.value > 0 ? std::optional(get(use)) : std::nullopt;
-        };
-    };
+    const auto computes = [](const Use& use) { return use.flops.value > 0; };
+    const auto moves = [](const Use& use) { return use.bytes.value > 0; };
+    const auto does_both = [](const Use& use) { return use.flops.value > 0 && use.bytes.value > 0; };
     using Digits = Figure<three_digits>;
     return table_of<Use>(
         device.kernels,
         {{"kernels", "<kernels", &Use::name},
          {"time_s", "time", &Use::time},
          {"flops", {}, [](const Use& use) { return use.flops.value; }},
-         {"", "FLOP", if_flops([](const Use& use) { return Digits{use.flops.value}; })},
+         {"", "FLOP", where(computes, as<Digits>(&Use::flops))},
          {"memory_bytes", {}, &Use::bytes},
-         {"", "memory", if_bytes([](const Use& use) { return use.bytes; })},
-         {"", "FLOP/B", if_both([](const Use& use) { return Digits{use.intensity()}; })},
-         {"", "FLOP/s", if_flops([](const Use& use) { return use.achieved(); })},
-         {"", "of roof", if_both([&](const Use& use) { return Share{use.achieved() / device.roof(use)}; })},
-         {"", "B/s", if_bytes([](const Use& use) { return use.achieved_memory(); })},
-         {"", "of memory", if_bytes([&](const Use& use) { return Share{use.achieved_memory() / device.memory}; })},
+         {"", "memory", where(moves, &Use::bytes)},
+         {"", "FLOP/B", where(does_both, as<Digits>(&Use::intensity))},
+         {"", "FLOP/s", where(computes, &Use::achieved)},
+         {"", "of roof", where(does_both, [&](const Use& use) { return Share{use.achieved() / device.roof(use)}; })},
+         {"", "B/s", where(moves, &Use::achieved_memory)},
+         {"", "of memory", where(moves, [&](const Use& use) { return Share{use.achieved_memory() / device.memory}; })},
          {"peak_flops_per_s", {}, &Use::peak},
          {"bound_by_products_s", {}, &Use::computing},
          {"bound_by_memory_s", {}, &Use::moving},
@@ -217,27 +207,24 @@ ResultTable kernels_table(const DeviceRoofline& device) {
 ResultTable fabric_table(const std::vector<FabricUse>& fabric) {
     using Use = FabricUse;
     // Of what moves nothing, or has no link, people get no rates.
-    const auto rated = [](auto get) {
-        return [get](const Use& use) {
-            const bool has_rate = use.bytes.value > 0.0 && use.time.value > 0.0 && use.line.value > 0.0;
-            return has_rate ? std::optional(get(use)) : std::nullopt;
-        };
+    const auto is_rated = [](const Use& use) {
+        return use.bytes.value > 0.0 && use.time.value > 0.0 && use.line.value > 0.0;
     };
-    return table_of<Use>(fabric,
-                         {{"dimension", "<calls", &Use::dimension},
-                          {"link", "<over", &Use::link},
-                          {"calls", "calls", whole(as<Count>(&Use::calls))},
-                          {"bus_bytes", "bytes", &Use::bytes},
-                          {"time_s", "time", &Use::time},
-                          {"", "bus bandwidth", rated([](const Use& use) { return use.achieved(); })},
-                          {"", "line rate", rated([](const Use& use) { return use.line_rate(); })},
-                          {"", "of it", rated([](const Use& use) { return Share{use.achieved() / use.line_rate()}; })},
-                          {"line_rate_time_s", {}, &Use::line},
-                          {"bandwidth_s", {}, &Use::transfer},
-                          {"endpoint_s", {}, &Use::endpoint},
-                          {"latency_s", {}, &Use::latency},
-                          {"sharing_s", {}, &Use::sharing},
-                          {"bound_by", "<bound by", &Use::bound}});
+    const auto share = [](const Use& use) { return Share{use.achieved() / use.line_rate()}; };
+    return table_of<Use>(fabric, {{"dimension", "<calls", &Use::dimension},
+                                  {"link", "<over", &Use::link},
+                                  {"calls", "calls", whole(as<Count>(&Use::calls))},
+                                  {"bus_bytes", "bytes", &Use::bytes},
+                                  {"time_s", "time", &Use::time},
+                                  {"", "bus bandwidth", where(is_rated, &Use::achieved)},
+                                  {"", "line rate", where(is_rated, &Use::line_rate)},
+                                  {"", "of it", where(is_rated, share)},
+                                  {"line_rate_time_s", {}, &Use::line},
+                                  {"bandwidth_s", {}, &Use::transfer},
+                                  {"endpoint_s", {}, &Use::endpoint},
+                                  {"latency_s", {}, &Use::latency},
+                                  {"sharing_s", {}, &Use::sharing},
+                                  {"bound_by", "<bound by", &Use::bound}});
 }
 
 Json rooflines_json(const Rooflines& found) {

@@ -33,21 +33,14 @@ LinkFile::LinkFile(const std::filesystem::path& path, const Topology& topology, 
     out_.put(before).put("from,to,cable,class,bandwidth_bytes_per_s,load_bytes,busy\n");
 }
 
-void LinkFile::add(const LinkTraffic& traffic, LinkId link, std::string_view before) {
-    const LinkEnds ends = topology_.ends(link);
-    const LinkClass& link_class = topology_.link(link);
-    out_.format("{}{},{},{},{},{},{},{}\n", before, csv_cell(names_[ends.tail]), csv_cell(names_[ends.head]),
-                cable_[link], csv_cell(link_class.name), number_text(link_class.bandwidth.value),
-                number_text(traffic.bytes[link].value), number_text(traffic.busy(topology_, link)));
-}
-
-void LinkFile::add_all(const LinkTraffic& traffic, std::string_view before) {
-    for (LinkId link{}; link != traffic.bytes.end_id(); link = next(link)) add(traffic, link, before);
-}
-
-void LinkFile::add_used(const LinkTraffic& traffic, const LinkTraffic& whole, std::string_view before) {
-    for (LinkId link{}; link != whole.bytes.end_id(); link = next(link)) {
-        if (whole.bytes[link] > Bytes{}) add(traffic, link, before);
+void LinkFile::add(const LinkTraffic& traffic, std::string_view before, const LinkTraffic* whole) {
+    for (LinkId link{}; link != traffic.bytes.end_id(); link = next(link)) {
+        if (whole != nullptr && !(whole->bytes[link] > Bytes{})) continue;
+        const LinkEnds ends = topology_.ends(link);
+        const LinkClass& link_class = topology_.link(link);
+        out_.format("{}{},{},{},{},{},{},{}\n", before, csv_cell(names_[ends.tail]), csv_cell(names_[ends.head]),
+                    cable_[link], csv_cell(link_class.name), number_text(link_class.bandwidth.value),
+                    number_text(traffic.bytes[link].value), number_text(traffic.busy(topology_, link)));
     }
 }
 
@@ -60,11 +53,11 @@ void write_step_links(const Simulation& run, const std::filesystem::path& path) 
     const LinkTraffic whole = link_traffic(run);
     const std::uint32_t slices = run.options.slices;
     LinkFile file(path, run.topology(), slices > 0 ? "slice,begin_s,end_s," : "");
-    if (slices == 0) file.add_all(whole);
+    if (slices == 0) file.add(whole, "");
     for (std::uint32_t i = 0; i < slices; ++i) {
         const LinkTraffic traffic = slice_traffic(run, i);
         const auto time = [&](std::uint32_t at) { return number_text(whole.time.value * at / slices); };
-        file.add_used(traffic, whole, fmt::format("{},{},{},", i, time(i), time(i + 1)));
+        file.add(traffic, fmt::format("{},{},{},", i, time(i), time(i + 1)), &whole);
     }
     file.commit();
 }

@@ -25,16 +25,13 @@ class LinkFile {
     // `before`: headings of the columns that come first, each followed by a comma. Compressed if the name ends in .gz.
     LinkFile(const std::filesystem::path& path, const Topology& topology, std::string_view before = {});
 
-    // In the order of their numbers, whatever they carried. `before`: cells of the first columns, likewise.
-    void add_all(const LinkTraffic& traffic, std::string_view before = {});
-    // Only those that carried anything in the time of `whole`.
-    void add_used(const LinkTraffic& traffic, const LinkTraffic& whole, std::string_view before);
+    // In the order of their numbers; with `whole`, only those that carried anything in its time. `before`: cells of the
+    // first columns, likewise.
+    void add(const LinkTraffic& traffic, std::string_view before, const LinkTraffic* whole = nullptr);
     // Without it nothing is written. Throws std::runtime_error as BackgroundWriter.
     void commit();
 
   private:
-    void add(const LinkTraffic& traffic, LinkId link, std::string_view before);
-
     const Topology& topology_;
     VertexNames names_;
     Table<LinkId, std::uint16_t> cable_;

@@ -11,29 +11,27 @@
 namespace weft {
 namespace {
 
-std::string seconds(double value) { return to_text(Seconds{value}); }
-
 // Two columns of facts: where the time goes, and what it buys.
 std::string headline(const Report& report) {
     const double step = report.metric("step.time_s");
-    const auto share = [&](std::string_view key) { return percent(report.metric(key) / step); };
-    std::vector<std::array<std::string, 3>> left{
-        {"step time", seconds(step), ""},
-        {"  compute", seconds(report.metric("step.compute_s")), share("step.compute_s")},
-        {"    optimizer", seconds(report.metric("step.optimizer_s")), share("step.optimizer_s")},
-        {"  exposed communication", seconds(report.metric("step.exposed_communication_s")),
-         share("step.exposed_communication_s")},
-        {"  pipeline bubble", seconds(report.metric("step.bubble_s")), share("step.bubble_s")},
-        {"  stage imbalance", seconds(report.metric("step.imbalance_s")), share("step.imbalance_s")}};
+    using Line = std::array<std::string, 3>;
+    const auto part = [&](const char* name, std::string_view key) {
+        const double seconds = report.metric(key);
+        return Line{name, to_text(Seconds{seconds}), percent(seconds / step)};
+    };
+    std::vector<Line> left{{"step time", to_text(Seconds{step}), ""},
+                           part("  compute", "step.compute_s"),
+                           part("    optimizer", "step.optimizer_s")};
     constexpr double worth_a_line = 0.001;  // of the step
-    if (report.metric("step.waiting_for_host_s") > worth_a_line * step) {
-        left.insert(left.begin() + 3, {"    waiting for the host", seconds(report.metric("step.waiting_for_host_s")),
-                                       share("step.waiting_for_host_s")});
-    }
     if (report.metric("step.interference_s") > 0.0) {
-        left.insert(left.begin() + 3, {"    lost to interference", seconds(report.metric("step.interference_s")),
-                                       share("step.interference_s")});
+        left.push_back(part("    lost to interference", "step.interference_s"));
     }
+    if (report.metric("step.waiting_for_host_s") > worth_a_line * step) {
+        left.push_back(part("    waiting for the host", "step.waiting_for_host_s"));
+    }
+    left.push_back(part("  exposed communication", "step.exposed_communication_s"));
+    left.push_back(part("  pipeline bubble", "step.bubble_s"));
+    left.push_back(part("  stage imbalance", "step.imbalance_s"));
     std::vector<std::array<std::string, 2>> right{
         {"tokens/s", grouped(report.metric("throughput.tokens_per_s"))},
         {"model TFLOP/s per GPU", fmt::format("{:.1f}", report.metric("throughput.model_tflops_per_gpu"))},

@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "sim/io/files.hpp"
+#include "tools/output/background_writer.hpp"
 #include "tools/output/chrome_trace.hpp"
+#include "tools/output/json_text.hpp"
+#include "tools/output/text_stream.hpp"
 #include "tools/output/timeline_svg.hpp"
 
 namespace weft {
@@ -17,6 +20,45 @@ namespace {
 
 std::string title(const Simulation& run) {
     return fmt::format("{} on {}: {}", run.plan.job.model.name, run.plan.machine.name, axes(run.plan.job.layout));
+}
+
+std::string_view called(const RecordedNode& node, const RecordedProgram& program) {
+    if (node.kind == RecordedKind::collective) return name(node.op);
+    if (node.kind == RecordedKind::send) return "send";
+    return node.kind == RecordedKind::receive ? "receive" : std::string_view(program.names[node.name]);
+}
+
+void add_rank(TextStream& out, std::size_t rank, const RecordedProgram& program, const Meetings& meetings,
+              const RecordedRun& run) {
+    const RecordedRank& own = program.ranks[rank];
+    const std::uint32_t first = meetings.first_node[rank];
+    std::vector<Instant> calls_over;  // of each thread of communication, its last call
+    const auto thread_name = [&](std::size_t thread, std::string_view text) {
+        out.format(",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}}", rank,
+                   thread, json_string(text));
+    };
+    out.format("{}{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"rank {}\"}}}}",
+               rank == 0 ? "" : ",\n", rank, rank);
+    for (std::size_t unit = 0; unit < own.units.size(); ++unit) thread_name(unit, own.units[unit].name);
+    for (const std::uint32_t at : nodes_in_time(run, first, own.nodes.size())) {
+        const RecordedNode& node = own.nodes[at - first];
+        const bool computes = node.kind == RecordedKind::compute;
+        std::size_t thread = node.unit;
+        if (!computes) {
+            const auto free = std::ranges::find_if(calls_over, [&](Instant over) { return over <= run.begin[at]; });
+            const auto call = static_cast<std::size_t>(free - calls_over.begin());
+            calls_over.resize(std::max(calls_over.size(), call + 1));
+            calls_over[call] = run.end[at];
+            thread = own.units.size() + call;
+        }
+        out.format(",\n{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":", json_string(called(node, program)),
+                   rank, thread);
+        put_time(out, nanoseconds(run.begin[at])).put(",\"dur\":");
+        put_time(out, nanoseconds(run.end[at]) - nanoseconds(run.begin[at]));
+        if (!computes) out.format(",\"args\":{{\"bytes\":{:.0f}}}", node.bytes.value);
+        out.put("}");
+    }
+    for (std::size_t call = 0; call < calls_over.size(); ++call) thread_name(own.units.size() + call, "communication");
 }
 
 }  // namespace
@@ -61,6 +103,25 @@ void write_step_picture(const Simulation& run, const std::filesystem::path& path
     if (run.step.folding == Folding::none) shown.clear();
     write_file_atomically(
         path, timeline_svg(run.step.program, run.timeline, {.title = title(run), .classes = std::move(shown)}));
+}
+
+std::vector<std::uint32_t> nodes_in_time(const RecordedRun& run, std::uint32_t first, std::size_t count) {
+    std::vector<std::uint32_t> nodes;
+    for (std::uint32_t at = first; at < first + count; ++at) {
+        if (nanoseconds(run.begin[at]) != nanoseconds(run.end[at])) nodes.push_back(at);
+    }
+    std::ranges::stable_sort(nodes, {}, [&](std::uint32_t at) { return run.begin[at]; });
+    return nodes;
+}
+
+void write_replay_trace(const std::filesystem::path& path, const RecordedProgram& program, const Meetings& meetings,
+                        const RecordedRun& run) {
+    BackgroundWriter file(path);
+    TextStream out([&file](std::string block) { return file.exchange(std::move(block)); });
+    out.put("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+    for (std::size_t rank = 0; rank < program.ranks.size(); ++rank) add_rank(out, rank, program, meetings, run);
+    out.put("\n]}\n").flush();
+    file.commit();
 }
 
 }  // namespace weft

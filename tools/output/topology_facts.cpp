@@ -100,9 +100,8 @@ std::string classes_text(const TopologyFacts& facts) {
 }
 
 std::string node_links_text(const TopologyFacts& facts) {
-    const bool direct = std::any_of(facts.node_links.begin(), facts.node_links.end(), [](const auto& row) {
-        return std::any_of(row.begin(), row.end(), [](BytesPerSecond rate) { return rate > BytesPerSecond{}; });
-    });
+    const bool direct =
+        std::ranges::any_of(facts.node_links, [](const auto& row) { return std::ranges::max(row) > BytesPerSecond{}; });
     if (!direct) return "\nInside a node: no direct links, all accelerators meet in the node's switch\n";
     std::vector<std::string> headings{""};
     for (std::size_t i = 0; i < facts.node_links.size(); ++i) headings.push_back(fmt::to_string(i));
@@ -160,14 +159,7 @@ Json rings_json(const RingFacts& rings) {
 
 static RouteFacts facts_of(const Route& route, const Topology& topology, const VertexNames& names, RankId from,
                            RankId to, std::string relation) {
-    RouteFacts facts{.relation = std::move(relation),
-                     .from = from,
-                     .to = to,
-                     .hops = {},
-                     .latency = {},
-                     .nominal = {},
-                     .bandwidth = {}};
-    facts.latency = topology.latency(route);
+    RouteFacts facts{.relation = std::move(relation), .from = from, .to = to, .latency = topology.latency(route)};
     for (const LinkId link : route.links()) {
         const LinkClass& link_class = topology.link(link);
         facts.hops.push_back({names[topology.tail(link)], names[topology.head(link)], link_class});
@@ -193,7 +185,8 @@ std::vector<RouteFacts> detour_facts(const Topology& topology, const VertexNames
     return facts;
 }
 
-std::vector<RouteFacts> sample_routes(const MachineInfo& machine, const Topology& topology, const VertexNames& names) {
+static std::vector<RouteFacts> sample_routes(const MachineInfo& machine, const Topology& topology) {
+    const VertexNames names(topology);
     std::vector<RouteFacts> routes;
     const auto add = [&](std::uint32_t to, std::string relation) {
         if (to >= topology.ranks) return;
@@ -212,16 +205,15 @@ std::vector<RouteFacts> sample_routes(const MachineInfo& machine, const Topology
 }
 
 TopologyFacts topology_facts(const MachineInfo& machine, const Topology& topology) {
-    TopologyFacts facts;
-    facts.nodes = topology.ranks / topology.ranks_per_node;
-    facts.accelerators = topology.ranks;
-    facts.nics = topology.vertices_of(NodeKind::nic);
-    facts.switches = topology.vertices_of(NodeKind::network_switch);
+    TopologyFacts facts{.nodes = topology.ranks / topology.ranks_per_node,
+                        .accelerators = topology.ranks,
+                        .nics = topology.vertices_of(NodeKind::nic),
+                        .switches = topology.vertices_of(NodeKind::network_switch),
+                        .classes = count_classes(topology),
+                        .node_links = direct_links(topology),
+                        .node_rings = lay_rings(topology),
+                        .routes = sample_routes(machine, topology)};
     add_injection(facts, topology);
-    facts.classes = count_classes(topology);
-    facts.node_links = direct_links(topology);
-    facts.node_rings = lay_rings(topology);
-    facts.routes = sample_routes(machine, topology, VertexNames(topology));
     return facts;
 }
 

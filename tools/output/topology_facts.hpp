@@ -24,10 +24,10 @@ struct Hop {
 struct RouteFacts {
     std::string relation;  // "same package", ...
     RankId from{}, to{};
-    std::vector<Hop> hops;
-    Seconds latency;
-    BytesPerSecond nominal, bandwidth;  // of the narrowest link; 0 for a rank to itself
-    std::vector<RouteFacts> detours{};  // over which traffic spreads as well, if they were asked for
+    std::vector<Hop> hops{};
+    Seconds latency{};
+    BytesPerSecond nominal{}, bandwidth{};  // of the narrowest link; 0 for a rank to itself
+    std::vector<RouteFacts> detours{};      // over which traffic spreads as well, if they were asked for
 };
 
 struct RingFacts {
@@ -37,7 +37,7 @@ struct RingFacts {
 
 struct TopologyFacts {
     std::uint32_t nodes = 0, accelerators = 0, nics = 0, switches = 0;  // of the part that was built
-    BytesPerSecond injection_nominal, injection_bandwidth;              // of one node, one way
+    BytesPerSecond injection_nominal{}, injection_bandwidth{};          // of one node, one way
     std::vector<ClassFacts> classes;
     std::vector<std::vector<BytesPerSecond>> node_links;  // nominal, of direct links between accelerators of a node
     RingFacts node_rings;
@@ -50,11 +50,9 @@ RouteFacts route_facts(const Topology& topology, const VertexNames& names, RankI
 // The detours between two ranks; none where the fabric routes minimally.
 std::vector<RouteFacts> detour_facts(const Topology& topology, const VertexNames& names, RankId from, RankId to);
 
-// One pair per kind of path that the machine has: in a package, across packages, to the next node, past each
-// neighbourhood of the network, and from end to end.
-std::vector<RouteFacts> sample_routes(const MachineInfo& machine, const Topology& topology, const VertexNames& names);
-
-TopologyFacts topology_facts(const MachineInfo& machine, const Topology& topology);  // with the sample routes
+// With routes of one pair per kind of path that the machine has: in a package, across packages, to the next node, past
+// each neighbourhood of the network, and from end to end.
+TopologyFacts topology_facts(const MachineInfo& machine, const Topology& topology);
 
 std::string to_text(const RouteFacts& route);
 std::string to_text(const MachineInfo& machine, const TopologyFacts& facts);

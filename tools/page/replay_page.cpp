@@ -16,8 +16,8 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
-#include "tools/output/replay_trace.hpp"
 #include "tools/output/report_text.hpp"
+#include "tools/output/step_trace.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/result_data.hpp"
