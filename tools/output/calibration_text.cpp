@@ -17,6 +17,21 @@ namespace {
 
 double error_of(Seconds predicted, const CalibrationRow& row) { return predicted / row.measured.time - 1.0; }
 
+struct SummaryPair {
+    ErrorSummary before, after;
+};
+
+// Of the rows that were fitted to, or of those held.
+SummaryPair errors_of(const Calibration& calibration, const MeasuredRows& rows, bool held) {
+    std::vector<double> before, after;
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+        if (rows.rows[i].is_held != held) continue;
+        before.push_back(error_of(calibration.times[i].before, rows.rows[i]));
+        after.push_back(error_of(calibration.times[i].after, rows.rows[i]));
+    }
+    return {summarize(std::move(before)), summarize(std::move(after))};
+}
+
 std::string group_text(const CollectiveMeasurement& row) {
     return fmt::format("{} among {} ranks on {} node{}", name(row.op), row.ranks, row.nodes, row.nodes == 1 ? "" : "s");
 }
@@ -26,39 +41,36 @@ std::string value_text(const FittedConstant& constant, double value) {
     return constant.name.starts_with("rate") ? to_text(BytesPerSecond{value}) : to_text(Seconds{value});
 }
 
-std::string_view algorithm_of(const Calibration& calibration, const FittedConstant& constant) {
-    const auto& costs = calibration.library.costs;
-    return constant.cost < costs.size() ? std::string_view(costs[constant.cost].algorithm) : "(library)";
-}
-
-std::string_view protocol_of(const Calibration& calibration, const FittedConstant& constant) {
-    const auto& costs = calibration.library.costs;
-    return constant.cost < costs.size() ? std::string_view(costs[constant.cost].protocol) : "";
-}
-
-Json counted_json(const ErrorSummary& summary) {
-    Json json{{"rows", summary.rows}};
-    json.update(summary_json(summary));
-    return json;
+Json counted_json(const SummaryPair& errors) {
+    const auto counted = [](const ErrorSummary& summary) {
+        Json json{{"rows", summary.rows}};
+        json.update(summary_json(summary));
+        return json;
+    };
+    return {{"before", counted(errors.before)}, {"after", counted(errors.after)}};
 }
 
 ResultTable constants_table(const Calibration& calibration) {
     using Constant = FittedConstant;
-    return table_of<Constant>(
-        calibration.constants,
-        {{"algorithm", "<algorithm", [&](const Constant& one) { return algorithm_of(calibration, one); }},
-         {"protocol", "<protocol", [&](const Constant& one) { return protocol_of(calibration, one); }},
-         {"constant", "<constant", &Constant::name},
-         {"", "before", [](const Constant& one) { return value_text(one, one.before); }},
-         {"before", {}, &Constant::before},
-         {"", "after", [](const Constant& one) { return value_text(one, one.after); }},
-         {"after", {}, &Constant::after},
-         {"rows", {}, &Constant::rows},
-         {"", "rows", [](const Constant& one) {
-              return one.rows > 0              ? fmt::to_string(one.rows)
-                     : one.after == one.before ? "none: left alone"
-                                               : "none any more";
-          }}});
+    const auto of_cost = [&](std::string ProtocolCost::*part, std::string_view otherwise) {
+        return [=, &costs = calibration.library.costs](const Constant& one) {
+            return one.cost < costs.size() ? std::string_view(costs[one.cost].*part) : otherwise;
+        };
+    };
+    return table_of<Constant>(calibration.constants,
+                              {{"algorithm", "<algorithm", of_cost(&ProtocolCost::algorithm, "(library)")},
+                               {"protocol", "<protocol", of_cost(&ProtocolCost::protocol, "")},
+                               {"constant", "<constant", &Constant::name},
+                               {"", "before", [](const Constant& one) { return value_text(one, one.before); }},
+                               {"before", {}, &Constant::before},
+                               {"", "after", [](const Constant& one) { return value_text(one, one.after); }},
+                               {"after", {}, &Constant::after},
+                               {"rows", {}, &Constant::rows},
+                               {"", "rows", [](const Constant& one) {
+                                    return one.rows > 0              ? fmt::to_string(one.rows)
+                                           : one.after == one.before ? "none: left alone"
+                                                                     : "none any more";
+                                }}});
 }
 
 ResultTable times_table(const Calibration& calibration, const MeasuredRows& rows) {
@@ -148,19 +160,6 @@ std::string constants_text(const LeftOut& result) {
 
 }  // namespace
 
-CalibrationErrors calibration_errors(const Calibration& calibration, const MeasuredRows& rows) {
-    std::vector<double> before[2], after[2];  // fitted, held
-    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
-        const std::size_t kind = rows.rows[i].is_held ? 1 : 0;
-        before[kind].push_back(error_of(calibration.times[i].before, rows.rows[i]));
-        after[kind].push_back(error_of(calibration.times[i].after, rows.rows[i]));
-    }
-    return {.fitted_before = summarize(std::move(before[0])),
-            .fitted_after = summarize(std::move(after[0])),
-            .held_before = summarize(std::move(before[1])),
-            .held_after = summarize(std::move(after[1]))};
-}
-
 std::string calibration_warnings(const Calibration& calibration, const MeasuredRows& rows) {
     constexpr double most = 0.5;
     std::string text;
@@ -181,36 +180,29 @@ std::string provenance(const Calibration& calibration, const MeasuredRows& rows)
         if (rows.rows[i].is_held) continue;
         ++groups[fmt::format("{} ({})", group_text(rows.rows[i].measured), rows.files[i])];
     }
-    std::string text;
-    for (const auto& [group, count] : groups) {
-        text += fmt::format("{}{} rows of {}", text.empty() ? "" : ", ", count, group);
-    }
-    return fmt::format("fitted to {}: median error {:.1f} %", text,
-                       100.0 * calibration_errors(calibration, rows).fitted_after.median);
+    return fmt::format(
+        "fitted to {}: median error {:.1f} %",
+        listed(groups, [](const auto& each) { return fmt::format("{} rows of {}", each.second, each.first); }),
+        100.0 * errors_of(calibration, rows, false).after.median);
 }
 
 std::string calibration_text(const Calibration& calibration, const MeasuredRows& rows) {
-    const CalibrationErrors errors = calibration_errors(calibration, rows);
-    std::string text = table_text(constants_table(calibration)) + "\n" + table_text(times_table(calibration, rows)) +
-                       "\nbefore: " + summary_text(errors.fitted_before) +
-                       "\nafter:  " + summary_text(errors.fitted_after) + "\n";
-    if (errors.held_after.rows > 0) {
-        text += "held, before: " + summary_text(errors.held_before) +
-                "\nheld, after:  " + summary_text(errors.held_after) + "\n";
-    }
-    return text;
+    const auto told = [](std::string_view which, const SummaryPair& errors) {
+        return fmt::format("{0}before: {1}\n{0}after:  {2}\n", which, summary_text(errors.before),
+                           summary_text(errors.after));
+    };
+    const SummaryPair held = errors_of(calibration, rows, true);
+    return table_text(constants_table(calibration)) + "\n" + table_text(times_table(calibration, rows)) + "\n" +
+           told("", errors_of(calibration, rows, false)) + (held.after.rows > 0 ? told("held, ", held) : "");
 }
 
 std::string calibration_json(const Calibration& calibration, const MeasuredRows& rows) {
-    const CalibrationErrors errors = calibration_errors(calibration, rows);
-    Json json{
-        {"library", calibration.library.name},
-        {"rounds", calibration.rounds},
-        {"fitted", {{"before", counted_json(errors.fitted_before)}, {"after", counted_json(errors.fitted_after)}}},
-        {"held", {{"before", counted_json(errors.held_before)}, {"after", counted_json(errors.held_after)}}}};
-    json["constants"] = table_json(constants_table(calibration));
-    json["rows"] = table_json(times_table(calibration, rows));
-    return json_text(json);
+    return json_text({{"library", calibration.library.name},
+                      {"rounds", calibration.rounds},
+                      {"fitted", counted_json(errors_of(calibration, rows, false))},
+                      {"held", counted_json(errors_of(calibration, rows, true))},
+                      {"constants", table_json(constants_table(calibration))},
+                      {"rows", table_json(times_table(calibration, rows))}});
 }
 
 std::string constant_text(const DeviceConstant& constant, double value) {

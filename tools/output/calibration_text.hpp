@@ -12,11 +12,6 @@
 
 namespace weft {
 
-struct CalibrationErrors {
-    ErrorSummary fitted_before, fitted_after, held_before, held_after;
-};
-CalibrationErrors calibration_errors(const Calibration& calibration, const MeasuredRows& rows);
-
 std::string calibration_text(const Calibration& calibration, const MeasuredRows& rows);
 std::string calibration_json(const Calibration& calibration, const MeasuredRows& rows);
 

@@ -4,12 +4,12 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "sim/base/check.hpp"
 #include "tools/output/background_writer.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/slice_tails.hpp"
 #include "tools/output/text_stream.hpp"
 #include "topologies/measurements/measurement.hpp"
 
@@ -23,8 +23,14 @@ std::vector<std::string> json_texts(const Names& names) {
     return all;
 }
 
-struct TraceSize {
-    std::size_t slices = 0, left_out = 0;  // left_out: beyond most_slices, last rank classes first
+constexpr std::uint32_t no_communication = std::numeric_limits<std::uint32_t>::max();
+
+// What slices of one name have in common on a lane, from their last number to their end: made once, used millions of
+// times.
+struct SliceTail {
+    LaneId lane{};
+    std::uint32_t communication = no_communication;
+    std::string text{};
 };
 
 class Writer {
@@ -38,16 +44,22 @@ class Writer {
           shown_(options.classes.empty() ? all_classes(program) : options.classes),
           lanes_(json_texts(program.lanes)),
           labels_(json_texts(program.labels)),
-          tails_(program, lanes_),
-          known_(labels_.size()),
+          tails_(labels_.size()),
           arrows_(program.exchanges.size()),
           out_(std::move(sink)) {
         for (const Communication& what : program.communications) {
             bus_bytes_.push_back(what.message.value * bus_factor(what.op, what.group_size));
+            const Method& method = program.methods[what.method];
+            details_.push_back(fmt::format(R"(,"operation":"{}","group_size":{},"message_bytes":{:.0f})", name(what.op),
+                                           what.group_size, what.message.value));
+            if (method == Method{}) continue;
+            details_.back() += fmt::format(R"(,"algorithm":"{}","protocol":"{}","channels":{})", method.algorithm,
+                                           method.protocol, method.channels);
         }
     }
 
-    TraceSize write() {
+    // Returns a warning, empty if nothing was left out.
+    std::string write() {
         out_.format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"title\":{}}},\"traceEvents\":[\n",
                     json_string(options_.title));
         for (const RankClassId c : shown_) name_class(c);
@@ -57,7 +69,9 @@ class Writer {
         for (const CounterSeries& series : options_.counters) counter(series);
         utilization();
         out_.put("\n]}\n").flush();
-        return size_;
+        if (left_out_ == 0) return "";
+        return fmt::format("the trace holds the first {} slices; {} more were left out, from the last rank classes",
+                           slices_, left_out_);
     }
 
   private:
@@ -152,21 +166,30 @@ class Writer {
             const std::int64_t posted = nanoseconds(span.posted), begin = nanoseconds(span.begin),
                                end = nanoseconds(span.end);
             if (posted != begin)
-                slice(op, head, posted, begin, {},
-                      tails_.find(waits_, "\"wait\"", op.lane, SliceTails::no_communication));
+                slice(op, head, posted, begin, {}, tail(waits_, "\"wait\"", op.lane, no_communication));
             if (begin == end) continue;
             const bool is_exchange = op.kind == OpKind::exchange;
             const std::uint32_t communication =
-                is_exchange ? index_of(program_.communication_of(op)) : SliceTails::no_communication;
+                is_exchange ? static_cast<std::uint32_t>(index(program_.communication_of(op))) : no_communication;
             const std::size_t label = index(op.label);
             const double bus = is_exchange ? bus_bytes_[communication] / (span.end - span.begin).value : 0.0;
             const bool is_written = slice(op, head, begin, end, {begin - posted, static_cast<std::uint64_t>(bus)},
-                                          tails_.find(known_[label], labels_[label], op.lane, communication));
+                                          tail(tails_[label], labels_[label], op.lane, communication));
             if (is_written && is_exchange) anchor(c, op, begin, end);
         }
     }
 
-    static std::uint32_t index_of(CommunicationId id) { return static_cast<std::uint32_t>(index(id)); }
+    // `known`: those of slices called `name`. Good until the next call.
+    std::string_view tail(std::vector<SliceTail>& known, std::string_view name, LaneId lane,
+                          std::uint32_t communication) const {
+        for (const SliceTail& each : known) {
+            if (each.lane == lane && each.communication == communication) return each.text;
+        }
+        const std::string details = communication == no_communication ? "" : details_[communication];
+        known.push_back(
+            {lane, communication, fmt::format(R"({}}},"name":{},"cat":{}}})", details, name, lanes_[index(lane)])});
+        return known.back().text;
+    }
 
     // What only one slice has.
     struct Own {
@@ -177,11 +200,11 @@ class Writer {
     // Returns whether there was room for it.
     bool slice(const Op& op, std::string_view head, std::int64_t begin, std::int64_t end, Own own,
                std::string_view tail) {
-        if (size_.slices == options_.most_slices) {
-            ++size_.left_out;
+        if (slices_ == options_.most_slices) {
+            ++left_out_;
             return false;
         }
-        ++size_.slices;
+        ++slices_;
         separate();
         TextCursor line = out_.room(head.size() + tail.size() + numbers);
         put_time(line.put(head), begin).put(",\"dur\":");
@@ -271,14 +294,14 @@ class Writer {
     const Topology& topology_;
     const ChromeTraceOptions& options_;
     std::vector<RankClassId> shown_;
-    std::vector<std::string> lanes_, labels_;  // as JSON
-    std::vector<double> bus_bytes_;            // by communication: bus bandwidth x time
-    SliceTails tails_;
-    std::vector<SliceTails::Known> known_;  // by label
-    SliceTails::Known waits_;
+    std::vector<std::string> lanes_, labels_;    // as JSON
+    std::vector<double> bus_bytes_;              // by communication: bus bandwidth x time
+    std::vector<std::string> details_{};         // by communication: its arguments
+    std::vector<std::vector<SliceTail>> tails_;  // by label
+    std::vector<SliceTail> waits_{};
     std::vector<Arrow> arrows_;  // by exchange
     TextStream out_;
-    TraceSize size_;
+    std::size_t slices_ = 0, left_out_ = 0;  // left_out_: beyond most_slices, last rank classes first
     bool is_first_ = true;
 };
 
@@ -288,11 +311,9 @@ std::string write_chrome_trace(const std::filesystem::path& path, const Program&
                                const Topology& topology, const ChromeTraceOptions& options) {
     BackgroundWriter file(path);
     const auto hand_over = [&file](std::string block) { return file.exchange(std::move(block)); };
-    const TraceSize size = Writer(program, timeline, topology, options, hand_over).write();
+    std::string warning = Writer(program, timeline, topology, options, hand_over).write();
     file.commit();
-    if (size.left_out == 0) return "";
-    return fmt::format("the trace holds the first {} slices; {} more were left out, from the last rank classes",
-                       size.slices, size.left_out);
+    return warning;
 }
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <boost/algorithm/string/case_conv.hpp>
+#include <boost/algorithm/string/replace.hpp>
 
 #include <algorithm>
 #include <set>
@@ -51,9 +52,7 @@ void make_tables(SqliteFile& file) {
 
 // As SQL has a name: in quotation marks, those within it doubled.
 std::string sql_name(std::string_view name) {
-    std::string text = "\"";
-    for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return text + '"';
+    return '"' + boost::replace_all_copy(std::string(name), "\"", "\"\"") + '"';
 }
 
 std::string_view type_of(const ResultTable& table, std::size_t column) {
@@ -84,11 +83,9 @@ void add_columns(SqliteFile& file, const ResultTable& table) {
 
 void remove_run(SqliteFile& file, const RunRecord& run) {
     Statement find(file, "SELECT run FROM runs WHERE command = ? AND inputs = ?");
-    find.bind(1, run.command);
-    find.bind(2, run.inputs);
-    if (!find.step()) return;
+    if (!find.with({run.command, run.inputs}).step()) return;
     const auto number = std::get<std::int64_t>(find.value(0));
-    find.reset();
+    find.with({});  // ends the query
     for (const char* name : {"results", "columns", "runs"}) {
         file.execute(fmt::format("DELETE FROM {} WHERE run = {}", name, number));
     }
@@ -98,12 +95,8 @@ std::int64_t add_run(SqliteFile& file, const RunRecord& run, const ResultTable& 
     const auto results =
         std::ranges::count_if(table.rows, [&](const std::vector<ResultCell>& row) { return has_result(table, row); });
     Statement insert(file, "INSERT INTO runs (command, job, inputs, weft, points, results) VALUES (?, ?, ?, ?, ?, ?)");
-    insert.bind(1, run.command);
-    insert.bind(2, run.job);
-    insert.bind(3, run.inputs);
-    insert.bind(4, std::string(version));
-    insert.bind(5, static_cast<std::int64_t>(table.rows.size()));
-    insert.bind(6, static_cast<std::int64_t>(results));
+    insert.with({run.command, run.job, run.inputs, std::string(version), static_cast<std::int64_t>(table.rows.size()),
+                 static_cast<std::int64_t>(results)});
     insert.step();
     return file.last_row();
 }
@@ -111,13 +104,7 @@ std::int64_t add_run(SqliteFile& file, const RunRecord& run, const ResultTable& 
 void describe_columns(const SqliteFile& file, std::int64_t run, const ResultTable& table) {
     Statement insert(file, "INSERT INTO columns (run, name, unit, meaning, kind) VALUES (?, ?, ?, ?, ?)");
     for (const Column& column : table.columns) {
-        insert.bind(1, run);
-        insert.bind(2, column.name);
-        insert.bind(3, column.unit);
-        insert.bind(4, column.meaning);
-        insert.bind(5, std::string(enumerator_name(column.kind)));
-        insert.step();
-        insert.reset();
+        insert.with({run, column.name, column.unit, column.meaning, std::string(enumerator_name(column.kind))}).step();
     }
 }
 
@@ -130,11 +117,9 @@ void add_rows(const SqliteFile& file, std::int64_t run, const ResultTable& table
     Statement insert(file, fmt::format("INSERT INTO results ({}) VALUES ({})", names, values));
     std::int64_t point = 0;
     for (const std::vector<ResultCell>& row : table.rows) {
-        insert.bind(1, run);
-        insert.bind(2, point++);
+        insert.with({run, point++});
         for (std::size_t i = 0; i < row.size(); ++i) insert.bind(static_cast<int>(i) + 3, row[i]);
         insert.step();
-        insert.reset();
     }
 }
 
@@ -242,9 +227,12 @@ bool SqliteFile::Statement::step() {
     return code == SQLITE_ROW;
 }
 
-void SqliteFile::Statement::reset() {
+Statement& SqliteFile::Statement::with(std::initializer_list<ResultCell> values) {
     sqlite3_reset(statement_.get());
     sqlite3_clear_bindings(statement_.get());
+    int position = 0;
+    for (const ResultCell& value : values) bind(++position, value);
+    return *this;
 }
 
 ResultCell SqliteFile::Statement::value(int column) const {

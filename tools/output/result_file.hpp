@@ -56,10 +56,10 @@ class SqliteFile {
     class Statement {
       public:
         Statement(const SqliteFile& file, std::string_view sql);
-        void bind(int position, const ResultCell& value);  // from 1
-        bool step();  // to the next row; false: there is none. Then reset() runs it anew
-        void reset();
-        ResultCell value(int column) const;  // of the row; from 0
+        Statement& with(std::initializer_list<ResultCell> values);  // in place of those before, to run it anew
+        void bind(int position, const ResultCell& value);           // from 1
+        bool step();                                                // to the next row; false: there is none
+        ResultCell value(int column) const;                         // of the row; from 0
 
       private:
         struct Finish {

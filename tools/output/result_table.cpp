@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -169,12 +170,7 @@ std::string result_json_lines(const ResultTable& table) {
 std::string csv_cell(std::string_view text) {
     const std::string safe = (is_formula(text) ? "'" : "") + std::string(text);
     if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
-    std::string out = "\"";
-    for (const char c : safe) {
-        if (c == '"') out += '"';
-        out += c;
-    }
-    return out + '"';
+    return '"' + boost::replace_all_copy(safe, "\"", "\"\"") + '"';
 }
 
 TextTable::TextTable(std::vector<std::string> headings) {

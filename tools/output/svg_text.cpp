@@ -1,5 +1,7 @@
 #include "tools/output/svg_text.hpp"
 
+#include <boost/algorithm/string/replace.hpp>
+
 namespace weft {
 namespace {
 
@@ -15,24 +17,10 @@ double character_width(char c) {
 }  // namespace
 
 std::string xml_escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
+    std::string out(text);
+    for (const auto& [character, entity] :
+         {std::pair("&", "&amp;"), std::pair("<", "&lt;"), std::pair(">", "&gt;"), std::pair("\"", "&quot;")}) {
+        boost::replace_all(out, character, entity);
     }
     return out;
 }

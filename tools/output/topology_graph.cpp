@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/graphml.hpp>
 #include <boost/graph/graphviz.hpp>
@@ -97,11 +98,10 @@ std::string label_of(const Topology& topology, const Part& part) {
 
 // Inside the quotation marks of a label.
 std::string dot_text(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += c == '\n' ? "\\n" : std::string(1, c);
-    }
+    std::string out(text);
+    boost::replace_all(out, "\\", "\\\\");
+    boost::replace_all(out, "\"", "\\\"");
+    boost::replace_all(out, "\n", "\\n");
     return out;
 }
 

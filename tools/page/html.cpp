@@ -36,18 +36,7 @@ std::string cell_html(const Column& column, const ResultCell& cell, std::string_
 
 // Inside a script element "<" could end it ("</script>") or open a comment that does; in JSON it occurs in strings
 // only.
-std::string script_safe(std::string_view json) {
-    std::string safe;
-    safe.reserve(json.size());
-    for (const char c : json) {
-        if (c == '<') {
-            safe += "\\u003c";
-        } else {
-            safe += c;
-        }
-    }
-    return safe;
-}
+std::string script_safe(const std::string& json) { return boost::replace_all_copy(json, "<", "\\u003c"); }
 
 // All scripts share one scope, which is nobody else's.
 std::string own_script(const Page& page) {
