@@ -12,6 +12,7 @@
 #include "sim/base/check.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/embedded.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/version.hpp"
 #include "workloads/exports/export.hpp"
 
@@ -40,14 +41,6 @@ bool cut(std::string& text, std::string_view ending) {
     const bool is_there = text.ends_with(ending);
     if (is_there) text.resize(text.size() - ending.size());
     return is_there;
-}
-
-std::string export_names() {
-    std::string names;
-    for (const ExportFormat* const format : exports::all()) {
-        names += (names.empty() ? "" : ", ") + std::string(format->name);
-    }
-    return names;
 }
 
 // Declares what the lines of a file say.
@@ -93,7 +86,7 @@ class OptionReader {
         const bool required = cut(head, " required");
         std::string otherwise = default_in(head);
         if (!fallback.empty()) otherwise = fallback;
-        if (meaning == "{exports}") meaning = export_names();
+        if (meaning == "{exports}") meaning = listed(exports::all(), [](const auto* format) { return format->name; });
         const bool list = cut(head, " list"), number = cut(head, " number"), count = cut(head, " count");
         const std::size_t blank = std::min(head.find(' '), head.size());
         std::string name = head.substr(0, blank);
@@ -223,10 +216,9 @@ std::string program_help() {
         }
         if (!lines.empty()) text += fmt::format("\n{}:\n{}", title, lines);
     }
-    std::string exits;
-    for (const auto& [code, meaning] : exit_meanings()) {
-        exits += fmt::format("{}{} {}", exits.empty() ? "" : ", ", static_cast<int>(code), meaning);
-    }
+    const std::string exits = listed(exit_meanings(), [](const ExitMeaning& each) {
+        return fmt::format("{} {}", static_cast<int>(each.code), each.meaning);
+    });
     return text +
            "\n  weft COMMAND --help   arguments and examples of a command\n"
            "  weft --version        print the version\n\n"

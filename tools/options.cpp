@@ -185,22 +185,18 @@ std::string job_path(const po::variables_map& arguments) {
 
 std::vector<std::string> job_overrides(const po::variables_map& arguments) {
     std::vector<std::string> overrides;
-    const auto add = [&](const char* option, const char* key, const std::string& value) {
-        if (arguments.count(option)) overrides.push_back(fmt::format("{}={}", key, value));
+    const auto add = [&](const char* option, std::string_view key, std::span<const embedded::File> shipped = {}) {
+        if (!arguments.count(option)) return;
+        const std::string text = option_text(arguments, option);
+        overrides.push_back(fmt::format("{}={}", key, shipped.empty() ? text : named_here(shipped, option, text)));
     };
-    const auto name = [&](const char* option, std::span<const embedded::File> shipped) {
-        return arguments.count(option) ? named_here(shipped, option, arguments[option].as<std::string>()) : "";
-    };
-    const auto text = [&](const char* option) {
-        return arguments.count(option) ? arguments[option].as<std::string>() : std::string();
-    };
-    add("machine", "machine", name("machine", embedded::machines()));
+    add("machine", "machine", embedded::machines());
     if (arguments.count("gpus") && !arguments.count("nodes")) overrides.emplace_back("nodes=null");
-    add("nodes", "nodes", text("nodes"));
-    add("gpus", "gpus", text("gpus"));
-    add("model", "model", name("model", embedded::catalog()));
-    add("vocabulary", "model.vocabulary", text("vocabulary"));
-    add("global", "batch.global", text("global"));
+    add("nodes", "nodes");
+    add("gpus", "gpus");
+    add("model", "model", embedded::catalog());
+    add("vocabulary", "model.vocabulary");
+    add("global", "batch.global");
     for (const std::string& assignment : option_texts(arguments, "set")) overrides.push_back(assignment);
     return overrides;
 }

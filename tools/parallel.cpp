@@ -31,11 +31,7 @@ void for_each_in_parallel(std::size_t count, unsigned threads, const std::functi
             attempt([&] { work(i); });
             const std::lock_guard lock(mutex);
             ++ended;
-            try {
-                if (done && !own) done(ended, count);
-            } catch (...) {
-                own = std::current_exception();
-            }
+            if (done && !own) attempt([&] { done(ended, count); });
             if (own && i < failed) {
                 failed = i;
                 failure = own;

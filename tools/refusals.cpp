@@ -21,11 +21,8 @@
 namespace weft {
 
 std::string obstacle(const ConfigError& error) {
-    std::string reason;
-    for (const Diagnostic& diagnostic : error.diagnostics()) {
-        reason += (reason.empty() ? "" : "; ") + diagnostic.key + ": " + diagnostic.message;
-    }
-    return reason;
+    return listed(
+        error.diagnostics(), [](const Diagnostic& each) { return each.key + ": " + each.message; }, "; ");
 }
 
 std::string obstacle(const Plan& plan) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "sim/base/texts.hpp"
 #include "tools/command_line.hpp"
 #include "tools/schema/reference.hpp"
 #include "tools/version.hpp"
@@ -56,15 +57,6 @@ std::string escaped(std::string_view text) {
 // A line that begins with a dot or an apostrophe would be a request.
 std::string guarded(const std::string& line) {
     return line.starts_with('.') || line.starts_with('\'') ? "\\&" + line : line;
-}
-
-template <typename Use>
-void for_each_line(std::string_view text, Use use) {
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        use(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
 }
 
 std::string see_also(const std::string& self) {
@@ -205,15 +197,15 @@ void RoffPage::filled(std::string_view paragraph) {
 
 void RoffPage::lines(std::string_view text) {
     page_ += ".nf\n";
-    for_each_line(text, [&](std::string_view line) { page_ += guarded(escaped(line)) + '\n'; });
+    for (const std::string_view line : parts_of(text, '\n')) page_ += guarded(escaped(line)) + '\n';
     page_ += ".fi\n";
 }
 
 void RoffPage::usage(std::string_view text) {
-    for_each_line(text, [&](std::string_view line) {
+    for (const std::string_view line : parts_of(text, '\n')) {
         page_ += ".HP 4\n";
         filled(line);
-    });
+    }
 }
 
 // Collects lines until their kind changes: an example, a paragraph, or nothing.
@@ -228,21 +220,21 @@ void RoffPage::text(std::string_view text) {
             filled(block);
         } else if (kind == Kind::example) {
             page_ += first ? ".RS 4\n" : ".PP\n.RS 4\n";
-            lines(block);
+            lines(std::string_view(block).substr(0, block.size() - 1));
             page_ += ".RE\n";
         }
         first = first && kind == Kind::none;
         block.clear();
         kind = next;
     };
-    for_each_line(text, [&](std::string_view line) {
+    for (const std::string_view line : parts_of(text, '\n')) {
         const Kind next = line.empty() ? Kind::none : line.starts_with("  ") ? Kind::example : Kind::paragraph;
         const std::size_t colon = line.find(':');
         const bool heads = next == Kind::paragraph && line.front() >= 'A' && line.front() <= 'Z' &&
                            colon < line.find_first_of(" .,-") && kind == Kind::paragraph;  // "VALUES: ..."
         if (next != kind || heads) flush(next);
         block += std::string(next == Kind::example ? line.substr(2) : line) + '\n';
-    });
+    }
     flush(Kind::none);
 }
 

@@ -47,12 +47,34 @@ std::string_view osu_name(Collective op) {
     return names.at(static_cast<std::size_t>(op));
 }
 
+// How the algorithms and protocols of the rows were chosen.
+std::string_view chosen_by(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
+    if (!request.preference.algorithm.empty() && !request.preference.protocol.empty()) return "as asked";
+    if (std::ranges::none_of(rows, &CollectiveRow::is_tuned)) return "cheapest by cost";
+    return std::ranges::all_of(rows, &CollectiveRow::is_tuned)
+               ? "by the library's tuner"
+               : "by the library's tuner, where it says nothing cheapest by cost";
+}
+
 std::string heading(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
     const std::string others = background_text(request.fabric);
     return fmt::format("# weft collective {}: {}, {}, {}, {} calls\n# algorithm and protocol: {}\n", name(request.op),
                        request.machine.info().name, request.library->name, layout_text(request.layout),
                        request.calls == Calls::blocking ? "blocking" : "queued", chosen_by(request, rows)) +
            (others.empty() ? "" : "# other traffic: " + others + "\n");
+}
+
+// Of each class the highest utilization in any row.
+std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows) {
+    std::vector<ClassUtilization> most;
+    for (const CollectiveRow& row : rows) {
+        for (const ClassUtilization& use : row.links) {
+            auto known = std::ranges::find(most, use.link_class, &ClassUtilization::link_class);
+            if (known == most.end()) known = most.insert(known, use);
+            known->utilization = std::max(known->utilization, use.utilization);
+        }
+    }
+    return most;
 }
 
 // One of each class.
@@ -78,13 +100,15 @@ std::string links_text(const CollectiveRequest& request, std::span<const Collect
     if (!request.fabric.background.empty() && request.pace == Pace::lock_step && !meets_others(request, rows)) {
         text = "# no message meets other traffic\n";
     }
-    std::string links;
-    for (const ClassUtilization& use : busiest(rows)) {
-        links += fmt::format("{}{} {:.0f} %", links.empty() ? "" : ", ", use.link_class, 100.0 * use.utilization);
-    }
+    const std::string links = listed(busiest(rows), [](const ClassUtilization& use) {
+        return fmt::format("{} {:.0f} %", use.link_class, 100.0 * use.utilization);
+    });
     if (links.empty()) return text;
     return text + "# busiest links of each class, at most: " + links + "\n" + hottest_text(rows.back());
 }
+
+constexpr std::pair<const char*, Seconds TimeQuantiles::*> quantile_columns[]{
+    {"p50_s", &TimeQuantiles::p50}, {"p95_s", &TimeQuantiles::p95}, {"p99_s", &TimeQuantiles::p99}};
 
 ResultTable rows_table(std::span<const CollectiveRow> rows) {
     using Row = CollectiveRow;
@@ -97,9 +121,9 @@ ResultTable rows_table(std::span<const CollectiveRow> rows) {
                          {"protocol", {}, &Row::protocol},
                          {"channels", {}, &Row::channels}};
     if (!rows.empty() && rows.front().sampled) {
-        columns.push_back({"p50_s", {}, [](const Row& row) { return row.sampled->p50; }, Readers::of_csv});
-        columns.push_back({"p95_s", {}, [](const Row& row) { return row.sampled->p95; }, Readers::of_csv});
-        columns.push_back({"p99_s", {}, [](const Row& row) { return row.sampled->p99; }, Readers::of_csv});
+        for (const auto& [key, part] : quantile_columns) {
+            columns.push_back({key, {}, [part = part](const Row& row) { return *row.sampled.*part; }, Readers::of_csv});
+        }
     }
     return table_of(rows, columns);
 }
@@ -153,21 +177,13 @@ Json rows_json(const CollectiveRequest& request, std::span<const CollectiveRow> 
         json[i]["links"] = links_json(row.links);
         json[i]["hottest_links"] = table_json(hot_links_table(row.hottest));
         json[i]["validation"] = evidence_json(evidence_of(call_traits(request, row.message)));
-        if (row.sampled) {
-            json[i]["sampled"] = {{"p50_s", row.sampled->p50.value},
-                                  {"p95_s", row.sampled->p95.value},
-                                  {"p99_s", row.sampled->p99.value}};
+        for (const auto& [key, part] : quantile_columns) {
+            if (row.sampled) json[i]["sampled"][key] = (*row.sampled.*part).value;
         }
         if (request.detail != Detail::explained) continue;
         json[i]["phases"] = table_json(phases_table(row));
         json[i]["candidates"] = table_json(candidates_table(row));
     }
-    return json;
-}
-
-Json comparison_json(const Comparison& comparison) {
-    Json json = summary_json(comparison.summary);
-    json["rows"] = table_json(compared_table(comparison));
     return json;
 }
 
@@ -178,30 +194,6 @@ std::string layout_text(const SetLayout& layout) {
                                    layout.nodes() == 1 ? "" : "s");
     if (layout.groups > 1) text += fmt::format(" in {} groups of {}", layout.groups, layout.members());
     return text;
-}
-
-std::string_view chosen_by(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
-    if (!request.preference.algorithm.empty() && !request.preference.protocol.empty()) return "as asked";
-    if (std::ranges::none_of(rows, &CollectiveRow::is_tuned)) return "cheapest by cost";
-    return std::ranges::all_of(rows, &CollectiveRow::is_tuned)
-               ? "by the library's tuner"
-               : "by the library's tuner, where it says nothing cheapest by cost";
-}
-
-std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows) {
-    std::vector<ClassUtilization> most;
-    for (const CollectiveRow& row : rows) {
-        for (const ClassUtilization& use : row.links) {
-            const auto same = [&](const ClassUtilization& known) { return known.link_class == use.link_class; };
-            const auto known = std::find_if(most.begin(), most.end(), same);
-            if (known == most.end()) {
-                most.push_back(use);
-            } else {
-                known->utilization = std::max(known->utilization, use.utilization);
-            }
-        }
-    }
-    return most;
 }
 
 std::string collective_nccl(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
@@ -292,7 +284,10 @@ std::string collective_json(const CollectiveRequest& request, std::span<const Co
         if (request.draws_hashes()) json["jitter"]["hashes_from"] = to_text(request.routing());
     }
     json["rows"] = rows_json(request, rows);
-    if (comparison) json["comparison"] = comparison_json(*comparison);
+    if (comparison) {
+        json["comparison"] = summary_json(comparison->summary);
+        json["comparison"]["rows"] = table_json(compared_table(*comparison));
+    }
     return json_text(json);
 }
 

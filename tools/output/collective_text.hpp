@@ -30,12 +30,6 @@ std::string call_notes(const CollectiveRequest& request, std::span<const Collect
 // "64 ranks on 8 nodes, 8 groups of 8"
 std::string layout_text(const SetLayout& layout);
 
-// How the algorithms and protocols of the rows were chosen.
-std::string_view chosen_by(const CollectiveRequest& request, std::span<const CollectiveRow> rows);
-
-// Of each class the highest utilization in any row.
-std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows);
-
 std::string comparison_text(const Comparison& comparison, const std::string& file);
 std::string summary_text(const ErrorSummary& summary);  // "error of 29 rows: median 8.1 %, ..."
 Json summary_json(const ErrorSummary& summary);         // without the number of rows

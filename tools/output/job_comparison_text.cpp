@@ -14,15 +14,15 @@
 
 namespace weft {
 
-std::vector<ComparedLine> cause_lines(const JobComparison& comparison) {
+std::vector<ComparedCause> cause_lines(const JobComparison& comparison) {
     constexpr double worth_a_line = 0.001;  // of the longest step
     std::int64_t longest = 0;
     for (const JobExplanation& job : comparison.jobs) longest = std::max(longest, job.explanation.end.femtoseconds);
-    std::vector<ComparedLine> lines;
-    ComparedLine small{"all else", std::vector<std::int64_t>(comparison.jobs.size(), 0)};
+    std::vector<ComparedCause> lines;
+    ComparedCause small{{"all else", {}, {}}, std::vector<std::int64_t>(comparison.jobs.size(), 0)};
     for (const ComparedCause& cause : comparison.causes) {
         if (static_cast<double>(std::ranges::max(cause.ticks)) >= worth_a_line * static_cast<double>(longest)) {
-            lines.push_back({cause_text(cause.cause), cause.ticks});
+            lines.push_back(cause);
         } else {
             for (std::size_t job = 0; job < small.ticks.size(); ++job) small.ticks[job] += cause.ticks[job];
         }
@@ -73,7 +73,7 @@ TextTable cause_table(const JobComparison& comparison) {
         }
         table.add(std::move(cells));
     };
-    for (const ComparedLine& line : cause_lines(comparison)) add(line.name, line.ticks);
+    for (const ComparedCause& line : cause_lines(comparison)) add(cause_text(line.cause), line.ticks);
     std::vector<std::int64_t> steps;
     for (const JobExplanation& job : comparison.jobs) steps.push_back(job.explanation.end.femtoseconds);
     add("step", steps);

@@ -10,14 +10,9 @@
 
 namespace weft {
 
-struct ComparedLine {
-    std::string name;
-    std::vector<std::int64_t> ticks;  // of each job
-};
-
 // The causes that are a thousandth of the longest step in one of the jobs, and the others as one, "all else"; of each
 // job they sum to its step.
-std::vector<ComparedLine> cause_lines(const JobComparison& comparison);
+std::vector<ComparedCause> cause_lines(const JobComparison& comparison);
 
 std::string more_text(Seconds time);  // "+1.20 ms", "-3.00 us"; none: ""
 

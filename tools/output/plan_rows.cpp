@@ -10,6 +10,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "sim/base/hash.hpp"
@@ -113,9 +114,9 @@ Json::json_pointer pointer_of(std::string key) {
 Json assigned_json(const PlanResult& result, const ScreenedCandidate& screened) {
     Json job = Json::object();
     for (const std::string& assignment : result.assignments(screened)) {
-        const std::size_t sign = assignment.find('=');
-        const Json value = Json::parse(assignment.substr(sign + 1), nullptr, false);
-        job[pointer_of(assignment.substr(0, sign))] = value.is_discarded() ? Json(assignment.substr(sign + 1)) : value;
+        const auto [key, text] = halves(assignment);
+        const Json value = Json::parse(text, nullptr, false);
+        job[pointer_of(key)] = value.is_discarded() ? Json(text) : value;
     }
     return job;
 }
@@ -131,12 +132,6 @@ Json common_json(const PlanResult& result, const JobRecord& record) {
         if (common.contains(path)) common.at(path.parent_pointer()).erase(path.back());
     }
     return common;
-}
-
-Json slower_by(const StepParts& slower, const StepParts& faster) {
-    return json_list<Json>(differences(slower, faster), [&](const Difference& difference) {
-        return Json{{"part", difference.part}, {"seconds", difference.more.value}};
-    });
 }
 
 Json simulated_json(const PlanResult& result, const SimulatedCandidate& one) {
@@ -155,14 +150,11 @@ Json simulated_json(const PlanResult& result, const SimulatedCandidate& one) {
          {{"tokens_per_s", one.tokens_per_second}, {"model_tflops_per_gpu", one.model_tflops}, {"mfu", one.mfu}}},
         {"memory", {{"peak_bytes", whole_bytes(screened.memory)}, {"capacity_bytes", whole_bytes(result.capacity)}}},
         {"screened_time_s", screened.estimate.time.value}};
-    json["slower_by"] = slower_by(parts, result.simulated.front().parts);
+    json["slower_by"] =
+        json_list<Json>(differences(parts, result.simulated.front().parts), [&](const Difference& difference) {
+            return Json{{"part", difference.part}, {"seconds", difference.more.value}};
+        });
     return json;
-}
-
-Json screened_json(const PlanResult& result, const ScreenedCandidate& screened) {
-    return {{"job", assigned_json(result, screened)},
-            {"screened_time_s", screened.estimate.time.value},
-            {"peak_bytes", whole_bytes(screened.memory)}};
 }
 
 }  // namespace
@@ -210,14 +202,15 @@ std::string plan_json(const PlanResult& result, const JobRecord& record, std::si
                           {"timed", result.timed()},
                           {"simulated", result.simulated.size()}};
     json["refusals"] = table_json(refusals_table(result));
-    json["best"] = Json::array();
-    for (std::size_t i = 0; i < std::min(top, result.simulated.size()); ++i) {
-        json["best"].push_back(simulated_json(result, result.simulated[i]));
-    }
-    json["pareto"] = Json::array();
-    for (const std::size_t i : result.screened_pareto) {
-        json["pareto"].push_back(screened_json(result, result.candidates[i]));
-    }
+    const std::span<const SimulatedCandidate> simulated(result.simulated);
+    json["best"] = json_list<Json>(simulated.first(std::min(top, simulated.size())),
+                                   [&](const SimulatedCandidate& one) { return simulated_json(result, one); });
+    json["pareto"] = json_list<Json>(result.screened_pareto, [&](std::size_t i) {
+        const ScreenedCandidate& screened = result.candidates[i];
+        return Json{{"job", assigned_json(result, screened)},
+                    {"screened_time_s", screened.estimate.time.value},
+                    {"peak_bytes", whole_bytes(screened.memory)}};
+    });
     const ScreeningQuality& quality = result.quality;
     if (!result.simulated.empty()) {
         json["screening"] = {{"rank_correlation", quality.rank_correlation},

@@ -85,18 +85,12 @@ std::string refusals(const PlanResult& result) {
     return text;
 }
 
-std::vector<std::string> base_keys(const PlanResult& result) {
-    std::vector<std::string> keys;
-    for (const std::string& assignment : result.base_assignments.front()) {
-        keys.push_back(assignment.substr(0, assignment.find('=')));
-    }
-    return keys;
-}
-
 // One line per simulated candidate: what it is, then its step.
 TextTable candidate_table(const PlanResult& result, const KnobColumns& columns) {
     std::vector<std::string> headings{""};
-    for (const std::string& key : base_keys(result)) headings.push_back(last_part(key));
+    for (const std::string& assignment : result.base_assignments.front()) {
+        headings.push_back(last_part(assignment.substr(0, assignment.find('='))));
+    }
     for (const std::size_t k : columns.varied) headings.push_back(last_part(result.space.knobs()[k].key));
     for (const char* each : {"step time", "compute", "exposed", "bubble", "imbalance", "memory", "MFU", "screened"}) {
         headings.emplace_back(each);

@@ -63,10 +63,7 @@ std::string failure_line(const LongRun& run) {
 
 // "spares, interval": the figures of a run that come from there.
 std::string figures_from(const RunPlan& plan, RunFigures::Origin origin) {
-    std::string names;
-    for (const auto& [name, from] : plan.origins) {
-        if (from == origin) names += (names.empty() ? "" : ", ") + std::string(name);
-    }
+    std::string names = listed(plan.origins, [&](const auto& each) { return each.second == origin ? each.first : ""; });
     std::ranges::replace(names, '_', ' ');
     return names.empty() ? "nothing" : names;
 }

@@ -172,21 +172,20 @@ Json comparison_json(const StepComparison& found) {
               {"host_layer_forward_s", pair_json(found.host_forward, in_seconds)},
               {"host_layer_backward_s", pair_json(found.host_backward, in_seconds)}};
     if (found.memory[0] > 0) json["allocated_bytes"] = found.memory;
-    for (const char* list : {"classes", "layers", "gaps", "collectives", "unmatched"}) json[list] = Json::array();
-    for (const ComparedWork& work : found.classes) json["classes"].push_back(work_json(work));
-    for (const ComparedWork& work : found.layers) json["layers"].push_back(work_json(work));
-    for (const ComparedGap& gap : found.gaps) {
-        json["gaps"].push_back(
-            {{"cause", gap.cause}, {"time_s", pair_json(gap.femtoseconds, in_seconds)}, {"time_fs", gap.femtoseconds}});
-    }
-    for (const ComparedCall& call : found.calls) {
-        json["collectives"].push_back({{"op", call.op},
-                                       {"ranks", call.ranks},
-                                       {"count", pair_json(call.calls, number<Json>)},
-                                       {"bytes", pair_json(call.bytes, number<Json>)},
-                                       {"time_s", call.seconds}});
-    }
-    for (const Unmatched& row : found.unmatched) json["unmatched"].push_back(unmatched_json(row));
+    json["classes"] = json_list<Json>(found.classes, work_json);
+    json["layers"] = json_list<Json>(found.layers, work_json);
+    json["gaps"] = json_list<Json>(found.gaps, [&](const ComparedGap& gap) {
+        return Json{
+            {"cause", gap.cause}, {"time_s", pair_json(gap.femtoseconds, in_seconds)}, {"time_fs", gap.femtoseconds}};
+    });
+    json["collectives"] = json_list<Json>(found.calls, [](const ComparedCall& call) {
+        return Json{{"op", call.op},
+                    {"ranks", call.ranks},
+                    {"count", pair_json(call.calls, number<Json>)},
+                    {"bytes", pair_json(call.bytes, number<Json>)},
+                    {"time_s", call.seconds}};
+    });
+    json["unmatched"] = json_list<Json>(found.unmatched, unmatched_json);
     return json;
 }
 
@@ -213,9 +212,7 @@ std::string step_comparison_text(const StepComparison& found) {
 
 std::string step_comparison_json(std::span<const StepComparison> comparisons) {
     if (comparisons.size() == 1) return json_text(comparison_json(comparisons.front()));
-    Json list = Json::array();
-    for (const StepComparison& each : comparisons) list.push_back(comparison_json(each));
-    return json_text(Json{{"traces", std::move(list)}});
+    return json_text(Json{{"traces", json_list<Json>(comparisons, comparison_json)}});
 }
 
 }  // namespace weft

@@ -43,13 +43,10 @@ Json errors_json(const ErrorStatistics& errors) { return table_json(errors_table
 
 // `broken`: behind those that are.
 std::string bounds_text(const SetScore& score, RowUse use, std::string_view broken = "") {
-    std::string text;
-    for (const BoundCheck& check : score.bounds) {
-        if (check.use != use) continue;
-        text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", check.what, percent(check.bound),
-                            check.holds() ? "" : broken);
-    }
-    return text;
+    return listed(score.bounds, [&](const BoundCheck& check) {
+        return check.use != use ? ""
+                                : fmt::format("{} {}{}", check.what, percent(check.bound), check.holds() ? "" : broken);
+    });
 }
 
 std::string verdict(const SetScore& score, RowUse use) {
@@ -282,9 +279,7 @@ ResultTable validated_table(const Validation& v, std::span<const ValidatedRow> r
     if (v.convention) {
         for (const auto& [what, value] :
              {std::pair("measured", &Row::measured_tflops), std::pair("predicted", &Row::predicted_tflops)}) {
-            const auto rate = [value = value](const Row& row) {
-                return row.measured_tflops > 0 ? std::optional(Figure<tenths>{row.*value}) : std::nullopt;
-            };
+            const auto rate = where([](const Row& row) { return row.measured_tflops > 0; }, as<Figure<tenths>>(value));
             columns.push_back(
                 {fmt::format("{}_tflops", what), fmt::format("{} TFLOP/s", what), rate, Readers::of_json});
             columns.push_back({fmt::format("{}_{}_tflops", what, name(*v.convention)), {}, rate, Readers::of_csv});

@@ -54,7 +54,7 @@ std::string inputs(const JobComparison& comparison) {
 std::string causes(const JobComparison& comparison) {
     std::vector<HtmlBars> bars;
     for (std::size_t job = 1; job < comparison.names.size(); ++job) bars.push_back({2 * job + 1, {}});
-    for (const ComparedLine& line : cause_lines(comparison)) {
+    for (const ComparedCause& line : cause_lines(comparison)) {
         for (std::size_t job = 1; job < line.ticks.size(); ++job) {
             bars[job - 1].values.push_back(line.ticks[job] - line.ticks.front());
         }

@@ -51,18 +51,11 @@ std::string verdicts(const ResultTable& table) {
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         const std::string verdict = note_of(table, row, "verdict");
         if (verdict.empty()) continue;
-        const auto known = std::ranges::find(counts, verdict, &std::pair<std::string, std::size_t>::first);
-        if (known == counts.end()) {
-            counts.emplace_back(verdict, 1);
-        } else {
-            ++known->second;
-        }
+        auto known = std::ranges::find(counts, verdict, &std::pair<std::string, std::size_t>::first);
+        if (known == counts.end()) known = counts.insert(known, {verdict, 0});
+        ++known->second;
     }
-    std::string text;
-    for (const auto& [verdict, count] : counts) {
-        text += (text.empty() ? "" : ", ") + grouped(double(count)) + ' ' + verdict;
-    }
-    return text;
+    return listed(counts, [](const auto& each) { return grouped(double(each.second)) + ' ' + each.first; });
 }
 
 // The rows for the script: those kept, and of each that has them the texts to copy.

@@ -81,11 +81,6 @@ std::size_t Reference::place_of_meaning(const std::string& path) const {
     return meanings.size();
 }
 
-std::string Reference::key_of_meaning(const std::string& path) const {
-    const std::size_t place = place_of_meaning(path);
-    return place == meanings.size() ? std::string() : meanings[place].first;
-}
-
 std::string Reference::meaning(const std::string& path) const {
     const std::size_t place = place_of_meaning(path);
     return place == meanings.size() ? std::string() : meanings[place].second;

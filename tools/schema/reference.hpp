@@ -22,16 +22,13 @@ struct Reference {
     std::vector<std::pair<std::string, std::string>> meanings = {};  // by path, or "*.source" for all keys of the name
     ValueRecord root = {};
 
-    // The key of `meanings` with that of "network(dragonfly).port": this, or "network.port", or "*.port"; empty if
-    // none.
-    std::string key_of_meaning(const std::string& path) const;
+    // The place in `meanings` of that of "network(dragonfly).port": of this, or "network.port", or "*.port"; their
+    // number if there is none.
+    std::size_t place_of_meaning(const std::string& path) const;
     std::string meaning(const std::string& path) const;  // empty if there is none
     // Members of the object at `path`, in the order of their meanings.
     std::vector<std::pair<std::string, const ObjectRecord::Member*>> members(const ObjectRecord& object,
                                                                              const std::string& path) const;
-
-  private:
-    std::size_t place_of_meaning(const std::string& path) const;
 };
 
 // Every key, by its path.

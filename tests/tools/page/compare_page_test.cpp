@@ -67,8 +67,9 @@ TEST(compare_page, bars_reach_as_far_as_the_differences) {
 TEST(compare_page, has_the_same_lines_as_the_text) {
     const std::string page = compare_page(three_jobs(), {.title = "t", .command = "c"});
     std::vector<std::int64_t> sums(3, 0);
-    for (const ComparedLine& line : cause_lines(three_jobs())) {
-        EXPECT_NE(page.find("<th scope=\"row\">" + line.name + "</th>"), std::string::npos) << line.name;
+    for (const ComparedCause& line : cause_lines(three_jobs())) {
+        const std::string name = cause_text(line.cause);
+        EXPECT_NE(page.find("<th scope=\"row\">" + name + "</th>"), std::string::npos) << name;
         for (std::size_t i = 0; i < 3; ++i) sums[i] += line.ticks[i];
     }
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(sums[i], three_jobs().jobs[i].explanation.end.femtoseconds);
