@@ -25,17 +25,16 @@ std::string obstacle(const ConfigError& error) {
         error.diagnostics(), [](const Diagnostic& each) { return each.key + ": " + each.message; }, "; ");
 }
 
-std::string obstacle(const Plan& plan) {
-    if (plan.fits()) return "";
-    return fmt::format("does not fit: stage {} needs at least {} of {}", plan.fullest_stage(),
+static std::string need_text(const Plan& plan) {
+    return fmt::format("stage {} needs at least {} of {}", plan.fullest_stage(),
                        to_text(plan.stages[plan.fullest_stage()].memory.least()), to_text(plan.device.memory));
 }
 
+std::string obstacle(const Plan& plan) { return plan.fits() ? "" : "does not fit: " + need_text(plan); }
+
 std::string memory_refusal(const Plan& plan, const std::vector<MemoryAdvice>& advice, std::string_view remedy) {
-    return fmt::format(
-        "does not fit in memory: stage {} needs at least {} of {}{}\n{}{}measured runs of this kind:\n{}",
-        plan.fullest_stage(), to_text(plan.stages[plan.fullest_stage()].memory.least()), to_text(plan.device.memory),
-        remedy, memory_text(plan), advice_text(plan, advice), memory_validity_text(validity_of(plan)));
+    return fmt::format("does not fit in memory: {}{}\n{}{}measured runs of this kind:\n{}", need_text(plan), remedy,
+                       memory_text(plan), advice_text(plan, advice), memory_validity_text(validity_of(plan)));
 }
 
 bool refused_for_memory(const po::variables_map& arguments, const Plan& plan, const std::vector<MemoryAdvice>& advice) {

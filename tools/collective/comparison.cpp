@@ -12,10 +12,6 @@
 namespace weft {
 namespace {
 
-[[noreturn]] void refuse(const MeasurementTable& table, std::string message) {
-    throw ConfigError({{.file = table.file, .line = 0, .column = 0, .key = {}, .message = std::move(message)}});
-}
-
 std::string described(const CollectiveMeasurement& row) {
     std::string text(name(row.op));
     if (row.ranks > 0) text += fmt::format(" among {} ranks", row.ranks);
@@ -65,8 +61,10 @@ std::vector<CollectiveMeasurement> matching(const MeasurementTable& table, const
         if (row.op == request.op && same_ranks && same_nodes) rows.push_back(row);
     }
     if (rows.empty()) {
-        refuse(table, fmt::format("nothing measured of {} among {} ranks on {} nodes; the table has: {}",
-                                  name(request.op), request.layout.members(), request.layout.nodes(), list(there)));
+        std::string message =
+            fmt::format("nothing measured of {} among {} ranks on {} nodes; the table has: {}", name(request.op),
+                        request.layout.members(), request.layout.nodes(), list(there));
+        throw ConfigError({{.file = table.file, .line = 0, .column = 0, .key = {}, .message = std::move(message)}});
     }
     return of_one_kind(table, std::move(rows), request.library->name);
 }
@@ -75,8 +73,7 @@ Comparison compare(std::span<const CollectiveMeasurement> measurements, std::spa
     Comparison comparison;
     std::vector<double> errors;
     for (const CollectiveMeasurement& measured : measurements) {
-        const auto same = [&](const CollectiveRow& row) { return row.message == measured.size; };
-        const auto row = std::find_if(rows.begin(), rows.end(), same);
+        const auto row = std::ranges::find(rows, measured.size, &CollectiveRow::message);
         WEFT_CHECK(row != rows.end(), "every size measured is predicted");
         comparison.rows.push_back({.message = measured.size,
                                    .measured = measured.time,

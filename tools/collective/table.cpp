@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <boost/algorithm/string/replace.hpp>
 #include <cstdio>
 #include <span>
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/base/enumerators.hpp"
 #include "sim/explicit/explicit_run.hpp"
 #include "tools/command.hpp"
 #include "tools/parallel.hpp"
@@ -14,16 +16,10 @@
 namespace weft {
 namespace {
 
-constexpr std::pair<Peer, std::string_view> peer_texts[] = {
-    {Peer::shift, "shift"},    {Peer::shift_in_span, "shift in span"},
-    {Peer::chain, "chain"},    {Peer::exchange, "exchange"},
-    {Peer::fold, "fold"},      {Peer::unfold, "unfold"},
-    {Peer::grow, "grow"},      {Peer::shrink, "shrink"},
-    {Peer::all, "all to all"}, {Peer::listed, "listed edges"},
-};
-
-std::string_view peer_text(Peer peer) {
-    return std::ranges::find(peer_texts, peer, &std::pair<Peer, std::string_view>::first)->second;
+std::string peer_text(Peer peer) {
+    if (peer == Peer::all) return "all to all";
+    if (peer == Peer::listed) return "listed edges";
+    return boost::replace_all_copy(std::string(enumerator_name(peer)), "_", " ");
 }
 
 bool has_distance(Peer peer) { return peer != Peer::all && peer != Peer::listed && peer != Peer::chain; }
@@ -33,7 +29,7 @@ std::string pattern_text(std::span<const Phase> phases) {
     std::uint32_t rounds = 0;
     for (const Phase& phase : phases) rounds += phase.repeat;
     const Phase& first = phases.front();
-    std::string text(peer_text(first.peer));
+    std::string text = peer_text(first.peer);
     if (has_distance(first.peer)) text += fmt::format(" by {}", first.distance);
     if (first.span > 0) text += fmt::format(" below {}", first.span);
     if (first.peer == Peer::listed) text = fmt::format("{} {}", first.edges.size(), text);
@@ -73,11 +69,6 @@ std::vector<PhaseFacts> explain_phases(CollectiveSet& set, const Topology& topol
     return facts;
 }
 
-Standing standing(const CollectiveSet& set, const Choice& candidate, const Choice& chosen, Bytes message) {
-    if (candidate == chosen) return Standing::chosen;
-    return set.costs().carries(candidate, message) ? Standing::possible : Standing::out_of_bounds;
-}
-
 // What the host adds to a call.
 Seconds host_time(const CollectiveRequest& request) {
     return request.calls == Calls::blocking ? request.library->blocking : Seconds{};
@@ -95,7 +86,9 @@ std::vector<CandidateFacts> explain_candidates(CollectiveSet& set, const Collect
         facts.push_back({.algorithm = choice.protocol->algorithm,
                          .protocol = choice.protocol->protocol,
                          .time = call_time(set, request, choice, message),
-                         .standing = standing(set, choice, chosen, message)});
+                         .standing = choice == chosen                       ? Standing::chosen
+                                     : set.costs().carries(choice, message) ? Standing::possible
+                                                                            : Standing::out_of_bounds});
     }
     return facts;
 }

@@ -12,7 +12,7 @@
 #include "tools/command.hpp"
 #include "tools/options.hpp"
 #include "tools/output/step_trace.hpp"
-#include "tools/page/replay_page.hpp"
+#include "tools/page/pages.hpp"
 #include "workloads/recorded/computation.hpp"
 #include "workloads/recorded/reading.hpp"
 

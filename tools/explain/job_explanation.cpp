@@ -70,8 +70,13 @@ Prospect foresee(const WhatIf& change, const Foresight& foresight, const Study& 
     return one;
 }
 
-// The most promising of each rank, as far as the effort goes.
-std::vector<std::size_t> promising(const std::vector<Prospect>& prospects) {
+// Numbers, ascending: of all, or of the most promising of each rank, as far as the effort goes.
+std::vector<std::size_t> to_simulate(const std::vector<Prospect>& prospects, ExplainOptions::Simulated which) {
+    std::vector<std::size_t> numbers;
+    if (which == ExplainOptions::Simulated::all) {
+        for (const Prospect& one : prospects) numbers.push_back(one.number);
+        return numbers;
+    }
     std::vector<const Prospect*> order;
     for (const Prospect& one : prospects) {
         if (one.rank != Prospect::Rank::known) order.push_back(&one);
@@ -79,7 +84,6 @@ std::vector<std::size_t> promising(const std::vector<Prospect>& prospects) {
     std::ranges::stable_sort(order, [](const Prospect* a, const Prospect* b) {
         return a->rank != b->rank ? a->rank < b->rank : a->promise > b->promise;
     });
-    std::vector<std::size_t> numbers;
     double left = effort;
     const auto take = [&](const Prospect& one) {
         if (one.price > left || std::ranges::find(numbers, one.number) != numbers.end()) return;
@@ -121,25 +125,6 @@ std::vector<Prospect> foresee(const std::vector<OtherJob>& settings, std::size_t
     return prospects;
 }
 
-struct Chosen {
-    std::vector<std::size_t> simulated;  // numbers, ascending
-    std::vector<const Prospect*> replayed;
-};
-
-Chosen chosen(const std::vector<Prospect>& prospects, ExplainOptions::Simulated which) {
-    Chosen found;
-    if (which == ExplainOptions::Simulated::all) {
-        for (const Prospect& one : prospects) found.simulated.push_back(one.number);
-    } else {
-        found.simulated = promising(prospects);
-    }
-    for (const Prospect& one : prospects) {
-        if (one.rank != Prospect::Rank::foreseen || std::ranges::binary_search(found.simulated, one.number)) continue;
-        found.replayed.push_back(&one);
-    }
-    return found;
-}
-
 void add_changes(JobExplanation& result, const Study& study, const JobFile& file, const ExplainOptions& options) {
     const Seconds own = since_start(result.explanation.end);
     const auto events = static_cast<double>(result.step.run.timeline.events);
@@ -157,9 +142,12 @@ void add_changes(JobExplanation& result, const Study& study, const JobFile& file
     for (const OtherJob& other : others) foreseen.push_back(other.setting.step);
     std::ranges::copy(foresee(others, changes.size(), study, events, own), std::back_inserter(prospects));
 
-    const Chosen found = chosen(prospects, options.simulated);
-    const std::vector<std::size_t>& simulated = found.simulated;
-    const std::vector<const Prospect*>& replayed = found.replayed;
+    const std::vector<std::size_t> simulated = to_simulate(prospects, options.simulated);
+    std::vector<const Prospect*> replayed;
+    for (const Prospect& one : prospects) {
+        if (one.rank != Prospect::Rank::foreseen || std::ranges::binary_search(simulated, one.number)) continue;
+        replayed.push_back(&one);
+    }
 
     SimulationOptions simulation = options.simulation;
     simulation.kept = Kept::sums;
@@ -216,18 +204,11 @@ std::string_view name(Means means) {
     return names[static_cast<std::size_t>(means)];
 }
 
-ChangesByMeans changes_by_means(const JobExplanation& explained) {
-    ChangesByMeans counts;
-    const auto count = [&](Means means) {
-        ++(means == Means::simulated     ? counts.simulated
-           : means == Means::replayed    ? counts.replayed
-           : means == Means::first_order ? counts.first_order
-           : means == Means::closed_form ? counts.closed_form
-                                         : counts.unknown);
-    };
-    for (const ExplainedKnob& knob : explained.knobs) count(knob.means);
+std::array<std::size_t, 5> changes_by_means(const JobExplanation& explained) {
+    std::array<std::size_t, 5> counts{};
+    for (const ExplainedKnob& knob : explained.knobs) ++counts[static_cast<std::size_t>(knob.means)];
     for (const ExplainedSetting& setting : explained.settings) {
-        if (setting.fits) count(setting.means);
+        if (setting.fits) ++counts[static_cast<std::size_t>(setting.means)];
     }
     return counts;
 }

@@ -1,6 +1,7 @@
 // A job explained: its critical path, what each limit costs, and what each setting would give.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -80,12 +81,8 @@ JobExplanation explain_job(const Study& study, const JobFile& file, const Explai
 inline constexpr double no_difference = 5e-4;
 inline bool makes_difference(Seconds changed, Seconds own) { return std::abs(changed / own - 1.0) >= no_difference; }
 
-// How many knobs and settings that fit were come by how.
-struct ChangesByMeans {
-    std::size_t simulated = 0, replayed = 0, first_order = 0, closed_form = 0, unknown = 0;
-    std::size_t all() const { return simulated + replayed + first_order + closed_form + unknown; }
-};
-ChangesByMeans changes_by_means(const JobExplanation& explained);
+// How many knobs and settings that fit were come by each of the Means.
+std::array<std::size_t, 5> changes_by_means(const JobExplanation& explained);
 
 std::string assignments_text(const ExplainedSetting& setting);  // "layout.tensor=8 layout.data=4"
 // Those that are at least a thousandth of the step, and what is left as one, "all else"; they sum to the step.

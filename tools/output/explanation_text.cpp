@@ -70,20 +70,16 @@ std::string changes_text(const ChangeTable& changes) {
 }
 
 std::string means_text(const JobExplanation& explained) {
-    const ChangesByMeans counts = changes_by_means(explained);
-    std::string out = fmt::format("of {} changes simulated: {}", counts.all(), counts.simulated);
-    if (counts.replayed > 0) {
-        out +=
-            fmt::format("; replayed: {} (every operation again, where links are shared as they were)", counts.replayed);
+    const auto [simulated, replayed, first_order, closed_form, unknown] = changes_by_means(explained);
+    std::string out = fmt::format("of {} changes simulated: {}",
+                                  simulated + replayed + first_order + closed_form + unknown, simulated);
+    if (replayed > 0) {
+        out += fmt::format("; replayed: {} (every operation again, where links are shared as they were)", replayed);
     }
-    if (counts.first_order > 0) {
-        out += fmt::format("; to first order: {} (what the path spends on it)", counts.first_order);
-    }
-    if (counts.closed_form > 0) {
-        out += fmt::format("; in closed form: {}", counts.closed_form);
-        if (explained.screening_error > 0) {
-            out += fmt::format(" (against those simulated wrong by {} at most)", percent(explained.screening_error));
-        }
+    if (first_order > 0) out += fmt::format("; to first order: {} (what the path spends on it)", first_order);
+    if (closed_form > 0) out += fmt::format("; in closed form: {}", closed_form);
+    if (closed_form > 0 && explained.screening_error > 0) {
+        out += fmt::format(" (against those simulated wrong by {} at most)", percent(explained.screening_error));
     }
     return out + '\n';
 }

@@ -10,13 +10,16 @@
 #include "tools/endurance/run.hpp"
 #include "tools/explain/job_comparison.hpp"
 #include "tools/explain/job_explanation.hpp"
+#include "tools/output/replay_text.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/page/inputs.hpp"
 #include "tools/page/timeline.hpp"
 #include "tools/plan/request.hpp"
 #include "tools/validate/scorecard.hpp"
 #include "workloads/exports/export.hpp"
+#include "workloads/recorded/costs.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
+#include "workloads/recorded/replay.hpp"
 #include "workloads/recorded/step_comparison.hpp"
 #include "workloads/report/simulation.hpp"
 #include "workloads/search/plan_result.hpp"
@@ -87,6 +90,16 @@ std::string run_page(const Job& job, const MachineInfo& machine, const RunResult
 std::string step_page(const Study& study, const ExplainedStep& step, const Report& report, const JobInput& input);
 // Of `weft explain`. `simulate`: the command line that settings are added to.
 std::string explained_page(const JobExplanation& explained, const JobInput& input, const std::string& simulate);
+
+// A replayed program as a page.
+struct ReplayedProgram {
+    const RecordedProgram& program;
+    const Meetings& meetings;
+    const RecordedCosts& costs;
+    const RecordedRun& run;
+};
+std::string replay_page(const ReplayedProgram& replayed, const ReplaySummary& summary, const ReplaySetting& setting,
+                        const std::string& command);
 
 // How a search was asked for.
 struct SearchCommands {

@@ -1,4 +1,4 @@
-#include "tools/page/replay_page.hpp"
+#include "tools/page/pages.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -22,45 +22,13 @@ namespace {
 
 using boost::program_options::error;
 
-class Pairs {
-  public:
-    Pairs(std::uint32_t ranks, Bytes size) : ranks_(ranks), size_(size) {}
-
-    void shift(std::uint64_t by) {
-        for (std::uint64_t rank = 0; rank < ranks_; ++rank) add(rank, (rank + by) % ranks_);
-    }
-    // A cycle through all ranks, each as likely as any other (Sattolo, Inf. Process. Lett. 22 (1986) 315-317).
-    void permutation(std::uint64_t seed) {
-        std::vector<std::uint32_t> to(ranks_);
-        std::iota(to.begin(), to.end(), 0U);
-        for (std::uint32_t i = ranks_ - 1; i > 0; --i) std::swap(to[i], to[hash_of({seed, i}) % i]);
-        for (std::uint32_t rank = 0; rank < ranks_; ++rank) add(rank, to[rank]);
-    }
-    void incast(std::uint64_t senders) {
-        for (std::uint64_t rank = 1; rank <= senders; ++rank) add(rank, 0);
-    }
-    void neighbors() {
-        for (std::uint64_t rank = 0; rank < ranks_; ++rank) {
-            add(rank, (rank + ranks_ - 1) % ranks_);
-            if (ranks_ > 2) add(rank, (rank + 1) % ranks_);
-        }
-    }
-    void uniform() {
-        for (std::uint64_t by = 1; by < ranks_; ++by) shift(by);
-    }
-
-    std::vector<RankMessage> messages() && { return std::move(messages_); }
-
-  private:
-    void add(std::uint64_t from, std::uint64_t to) {
-        if (messages_.size() == most_rank_messages) refuse_so_many();
-        messages_.push_back({static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), size_, {}});
-    }
-
-    std::uint32_t ranks_;
-    Bytes size_;
-    std::vector<RankMessage> messages_;
-};
+// A cycle through all ranks, each as likely as any other (Sattolo, Inf. Process. Lett. 22 (1986) 315-317).
+std::vector<std::uint32_t> cycle(std::uint32_t ranks, std::uint64_t seed) {
+    std::vector<std::uint32_t> to(ranks);
+    std::iota(to.begin(), to.end(), 0U);
+    for (std::uint32_t i = ranks - 1; i > 0; --i) std::swap(to[i], to[hash_of({seed, i}) % i]);
+    return to;
+}
 
 // What stands after the colon.
 std::uint64_t number_after_colon(std::string_view pattern, std::string_view text, std::uint64_t least,
@@ -73,19 +41,15 @@ std::uint64_t number_after_colon(std::string_view pattern, std::string_view text
 
 constexpr double largest = 9007199254740992.0;  // 2^53: beyond, doubles are no longer all whole bytes
 
-// A number of bytes or as "64 KiB", from 0.
-std::optional<Bytes> bytes_of(std::string_view text) {
+// A number or, as `parse` reads it, with a unit: from 0.
+template <class Quantity>
+std::optional<Quantity> amount(std::string_view text, std::optional<Quantity> (*parse)(std::string_view),
+                               double most = std::numeric_limits<double>::infinity()) {
     const std::optional<double> number = to_number(text);
-    const std::optional<Bytes> bytes = number ? std::optional(Bytes{*number}) : parse_bytes(text);
-    return bytes && bytes->value >= 0.0 && bytes->value <= largest ? bytes : std::nullopt;
+    const std::optional<Quantity> value = number ? std::optional(Quantity{*number}) : parse(text);
+    return value && value->value >= 0.0 && value->value <= most ? value : std::nullopt;
 }
-
-// Seconds or as "10 us", from 0.
-std::optional<Seconds> time_of(std::string_view text) {
-    const std::optional<double> number = to_number(text);
-    const std::optional<Seconds> time = number ? std::optional(Seconds{*number}) : parse_duration(text);
-    return time && time->value >= 0.0 ? time : std::nullopt;
-}
+std::optional<Bytes> bytes_of(std::string_view text) { return amount(text, parse_bytes, largest); }
 
 class ListReader {
   public:
@@ -146,7 +110,7 @@ class ListReader {
         const std::optional<Bytes> bytes = bytes_of(trimmed(row.cells[bytes_]));
         if (!bytes || !(*bytes > Bytes{})) mistake(row, bytes_, "bytes above 0 as 65536 or \"64 KiB\"");
         const std::string_view start = start_ ? trimmed(row.cells[*start_]) : "";
-        const std::optional<Seconds> time = start.empty() ? Seconds{} : time_of(start);
+        const std::optional<Seconds> time = start.empty() ? Seconds{} : amount(start, parse_duration);
         if (!time) mistake(row, *start_, "seconds of at least 0, or as \"10 us\"");
         if (message.from == message.to && message.from < most_ranks_) {
             errors_.add(row.line, row.places[destination_], fmt::format("rank {} sends to itself", message.from));
@@ -188,24 +152,36 @@ std::vector<RankMessage> traffic_pattern(std::string_view text, std::uint32_t ra
     const auto number = [&](std::uint64_t otherwise, std::uint64_t least, std::uint64_t most) {
         return has_number ? number_after_colon(name, text.substr(colon + 1), least, most) : otherwise;
     };
-    Pairs pairs(ranks, size);
+    std::vector<RankMessage> messages;
+    const auto add = [&](std::uint64_t from, std::uint64_t to) {
+        if (messages.size() == most_rank_messages) refuse_so_many();
+        messages.push_back({static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), size, {}});
+    };
+    const auto shift = [&](std::uint64_t by) {
+        for (std::uint64_t rank = 0; rank < ranks; ++rank) add(rank, (rank + by) % ranks);
+    };
     if (name == "shift") {
-        pairs.shift(number(1, 1, ranks - 1));
+        shift(number(1, 1, ranks - 1));
     } else if (name == "permutation") {
-        pairs.permutation(number(0, 0, std::numeric_limits<std::uint64_t>::max()));
+        const std::vector<std::uint32_t> to = cycle(ranks, number(0, 0, std::numeric_limits<std::uint64_t>::max()));
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) add(rank, to[rank]);
     } else if (name == "incast") {
-        pairs.incast(number(ranks - 1, 1, ranks - 1));
+        const std::uint64_t senders = number(ranks - 1, 1, ranks - 1);
+        for (std::uint64_t rank = 1; rank <= senders; ++rank) add(rank, 0);
     } else if (has_number) {
         throw error(fmt::format("{}: takes no number, got \"{}\"", name, text));
     } else if (name == "neighbors") {
-        pairs.neighbors();
+        for (std::uint64_t rank = 0; rank < ranks; ++rank) {
+            add(rank, (rank + ranks - 1) % ranks);
+            if (ranks > 2) add(rank, (rank + 1) % ranks);
+        }
     } else if (name == "bisection") {
         if (ranks % 2 != 0) throw error(fmt::format("bisection: expected an even number of ranks, got {}", ranks));
-        pairs.shift(ranks / 2);
+        shift(ranks / 2);
     } else {
-        pairs.uniform();
+        for (std::uint64_t by = 1; by < ranks; ++by) shift(by);
     }
-    return std::move(pairs).messages();
+    return messages;
 }
 
 RankMessages read_message_list(std::string file, std::string_view text, std::uint32_t most_ranks) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -57,11 +58,12 @@ TEST(job_explanation, is_told_close_to_what_simulations_find) {
 
 TEST(job_explanation, of_a_large_job_simulates_little_and_says_so) {
     const JobExplanation some = explained(large_job, 2);
-    const ChangesByMeans counts = changes_by_means(some);
-    EXPECT_EQ(counts.all(), some.knobs.size() + static_cast<std::size_t>(
-                                                    std::ranges::count_if(some.settings, &ExplainedSetting::fits)));
-    EXPECT_GT(counts.simulated, 2U);
-    EXPECT_LT(counts.simulated, 12U);
+    const auto counts = changes_by_means(some);
+    const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    EXPECT_EQ(all, some.knobs.size() +
+                       static_cast<std::size_t>(std::ranges::count_if(some.settings, &ExplainedSetting::fits)));
+    EXPECT_GT(counts.front(), 2U);
+    EXPECT_LT(counts.front(), 12U);
     const auto json = nlohmann::json::parse(explanation_json(some, {}));
     std::size_t simulated = 0;
     for (const char* const rows : {"knobs", "settings"}) {
@@ -71,9 +73,9 @@ TEST(job_explanation, of_a_large_job_simulates_little_and_says_so) {
             EXPECT_EQ(row["means"].is_null(), row["step_s"].is_null());
         }
     }
-    EXPECT_EQ(simulated, counts.simulated);
-    EXPECT_NE(explanation_text(some).find("of " + std::to_string(counts.all()) +
-                                          " changes simulated: " + std::to_string(counts.simulated)),
+    EXPECT_EQ(simulated, counts.front());
+    EXPECT_NE(explanation_text(some).find("of " + std::to_string(all) +
+                                          " changes simulated: " + std::to_string(counts.front())),
               std::string::npos);
 }
 

@@ -1,5 +1,5 @@
 // A replayed program as a page, as `weft replay --report` writes it.
-#include "tools/page/replay_page.hpp"
+#include "tools/page/pages.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
