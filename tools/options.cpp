@@ -11,7 +11,6 @@
 
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
 #include "tools/digest.hpp"
 #include "topologies/placement.hpp"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sim/io/files.hpp"
-#include "tools/collective/comparison.hpp"
 #include "tools/collective/options.hpp"
+#include "tools/collective/table.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
 #include "tools/output/chart.hpp"

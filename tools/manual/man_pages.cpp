@@ -59,7 +59,7 @@ std::string guarded(const std::string& line) {
     return line.starts_with('.') || line.starts_with('\'') ? "\\&" + line : line;
 }
 
-std::string see_also(const std::string& self) {
+void end_with_links(RoffPage& page, const std::string& self) {
     std::string text;
     const auto add = [&](const std::string& name, int section) {
         if (name != self) text += fmt::format("{}`{}`({})", text.empty() ? "" : ", ", name, section);
@@ -69,17 +69,8 @@ std::string see_also(const std::string& self) {
         for (const Command* const command : commands::all()) add("weft-" + std::string(command->name), 1);
     }
     for (const std::string& kind : reference_kinds()) add("weft-" + kind, 5);
-    return text;
-}
-
-void end_with_links(RoffPage& page, const std::string& self) {
     page.section("SEE ALSO");
-    page.text(see_also(self));
-}
-
-void add_exits(RoffPage& page) {
-    page.section("EXIT STATUS");
-    for (const auto& [code, meaning] : exit_meanings()) page.item(fmt::to_string(static_cast<int>(code)), "", meaning);
+    page.text(text);
 }
 
 ManPage program_page() {
@@ -94,7 +85,8 @@ ManPage program_page() {
         "and bytes.");
     page.section("COMMANDS");
     for (const Command* const command : commands::all()) page.item(command->name, "", command->summary);
-    add_exits(page);
+    page.section("EXIT STATUS");
+    for (const auto& [code, meaning] : exit_meanings()) page.item(fmt::to_string(static_cast<int>(code)), "", meaning);
     page.section("EXAMPLES");
     page.text(
         "  weft simulate --machine dgx-h100 --nodes 16 --model llama3-8b --set zero=1\n"

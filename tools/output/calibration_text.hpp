@@ -7,7 +7,6 @@
 
 #include "tools/calibrate/device_fit.hpp"
 #include "tools/calibrate/rows.hpp"
-#include "tools/collective/comparison.hpp"
 #include "topologies/calibration/calibration.hpp"
 
 namespace weft {

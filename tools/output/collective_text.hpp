@@ -4,9 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
-#include "tools/collective/comparison.hpp"
 #include "tools/collective/table.hpp"
 #include "tools/output/json_text.hpp"
 

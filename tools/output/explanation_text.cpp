@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <utility>
-#include <vector>
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"

@@ -10,7 +10,6 @@
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/result_table.hpp"
 
 namespace weft {
 

@@ -1,7 +1,6 @@
 // Compared jobs for people and for machines; and what tables of them have in common with the page.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

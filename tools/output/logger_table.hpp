@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "tools/output/json_text.hpp"
 
 namespace weft {
 namespace {

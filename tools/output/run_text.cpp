@@ -6,7 +6,6 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <string_view>
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"

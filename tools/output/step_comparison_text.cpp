@@ -27,6 +27,14 @@ std::string change(const Sides<std::int64_t>& times) {
 
 std::string more(const Sides<std::int64_t>& times) { return more_text(seconds(times[1] - times[0])); }
 
+// Of the simulated work in a time of either side: "612 TFLOP/s", "2.41 TB/s"; empty where there is none.
+std::string rate_text(const ComparedWork& work, Side side) {
+    const Seconds time = seconds(work.femtoseconds[static_cast<std::size_t>(side)]);
+    if (time.value <= 0) return "";
+    if (work.flops.value > 0) return to_text(work.flops / time);
+    return work.bytes.value > 0 ? to_text(work.bytes / time) : "";
+}
+
 std::string layer_text(std::int32_t layer) { return layer == no_layer ? "" : fmt::to_string(layer); }
 
 }  // namespace
@@ -190,13 +198,6 @@ Json comparison_json(const StepComparison& found) {
 }
 
 }  // namespace
-
-std::string rate_text(const ComparedWork& work, Side side) {
-    const Seconds time = seconds(work.femtoseconds[static_cast<std::size_t>(side)]);
-    if (time.value <= 0) return "";
-    if (work.flops.value > 0) return to_text(work.flops / time);
-    return work.bytes.value > 0 ? to_text(work.bytes / time) : "";
-}
 
 std::string step_comparison_text(const StepComparison& found) {
     const StepComparisonWords words = step_comparison_words(found);

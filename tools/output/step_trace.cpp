@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "sim/io/files.hpp"
 #include "tools/output/background_writer.hpp"

@@ -30,7 +30,7 @@ constexpr std::array<Look, activities> looks{{
     {Activity::weights, "weights", "#a85f14", "#b8732a"},
     {Activity::recompute, "recompute", "#8fb8e0", "#3f6a99"},
     {Activity::optimizer, "optimizer", "#4c9a5b", "#63b374"},
-    {Activity::other_compute, "other", "#8b8f96", "#8b8f96"},
+    {Activity::other, "other", "#8b8f96", "#8b8f96"},
     {Activity::communication, "communication", "#b03a76", "#d8629c"},
 }};
 
@@ -97,14 +97,10 @@ class Picture {
         style();
         svg_.add(R"(<rect class="page" width="{}" height="{}" rx="8"/>)", width, height);
         svg_.add(R"(<text class="title" x="{}" y="32">{}</text>)", margin, xml_escaped(options_.title));
-        svg_.add(R"(<text class="note" x="{}" y="54">{}</text>)", margin, xml_escaped(subtitle()));
+        const bool has_all = rows_.size() == program_.classes.size();
+        svg_.add(R"(<text class="note" x="{}" y="54">{}</text>)", margin,
+                 has_all ? "" : fmt::format("{} of {} rank classes", rows_.size(), program_.classes.size()));
         legend();
-    }
-
-    std::string subtitle() const {
-        if (rows_.size() == program_.classes.size()) return options_.subtitle;
-        return fmt::format("{}{}{} of {} rank classes", options_.subtitle, options_.subtitle.empty() ? "" : " · ",
-                           rows_.size(), program_.classes.size());
     }
 
     void style() {
@@ -241,7 +237,7 @@ Activity activity_of(const Program& program, const Op& op) {
     }
     if (label.starts_with("recompute")) return Activity::recompute;
     if (label.starts_with("optimizer")) return Activity::optimizer;
-    return Activity::other_compute;
+    return Activity::other;
 }
 
 ActivityRow activity_row(const Program& program, const Timeline& timeline, RankClassId rank_class, std::size_t bins) {

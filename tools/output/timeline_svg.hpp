@@ -13,7 +13,6 @@ namespace weft {
 
 struct TimelineSvgOptions {
     std::string title{};                 // "GPT-NeoX-20B on 128 GCDs of Frontier"
-    std::string subtitle{};              // "tensor 4 x pipeline 4 x data 8, 13.1 s per step"
     std::vector<RankClassId> classes{};  // to show; empty: all
 };
 
@@ -24,7 +23,7 @@ std::string timeline_svg(const Program& program, const Timeline& timeline, const
 // What a rank class is busy with over time, at the resolution of a picture: equal time bins, and in each the kind of
 // work that fills most of it.
 
-enum class Activity : std::uint8_t { forward, backward, weights, recompute, optimizer, other_compute, communication };
+enum class Activity : std::uint8_t { forward, backward, weights, recompute, optimizer, other, communication };
 inline constexpr std::size_t activities = 7;
 
 // Of computation by the words of its label, `weights` where it is of their gradients alone; every exchange is

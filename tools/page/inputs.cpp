@@ -2,8 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <span>
-
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "sim/io/units.hpp"

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/base/quantity.hpp"
 #include "tools/explain/job_explanation.hpp"
 #include "tools/output/volume_text.hpp"
 #include "tools/page/inputs.hpp"

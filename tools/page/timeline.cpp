@@ -4,13 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
-#include <string_view>
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/base/enumerators.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/step_trace.hpp"
 #include "tools/output/text_stream.hpp"
@@ -20,15 +18,6 @@
 
 namespace weft {
 namespace {
-
-// Those that are not among the first of their stages.
-std::vector<RankClassId> other_classes(const Step& step, const std::vector<RankClassId>& first) {
-    std::vector<RankClassId> others;
-    for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) {
-        if (std::ranges::find(first, id) == first.end()) others.push_back(id);
-    }
-    return others;
-}
 
 // visit(op, span) for each of a rank class that begins before `until`.
 template <class Visitor>
@@ -96,39 +85,31 @@ void add_further(const Step& step, const Timeline& timeline, std::vector<RankCla
     }
 }
 
-constexpr std::array<std::string_view, activities> activity_names{"forward",   "backward", "weights",      "recompute",
-                                                                  "optimizer", "other",    "communication"};
-static_assert(activity_names[static_cast<std::size_t>(Activity::communication)] == "communication");
-
 class TimelineJson {
   public:
     TimelineJson(const Simulation& run, const TimelinePart& part, std::span<const PathPiece> path)
         : run_(run), program_(run.step.program) {
-        stages_ = Json::array();
+        Json stages = Json::array();
         std::vector<RankClassId> rows = part.classes;
         rows.insert(rows.end(), part.further.begin(), part.further.end());
         std::ranges::sort(rows, {}, [&](RankClassId id) { return std::pair(run.step.stage[id], id); });
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const RankClassId id = rows[i];
             const bool is_first = i == 0 || run.step.stage[rows[i - 1]] != run.step.stage[id];
-            stages_.push_back(row(id, is_first, part.until));
-            stages_.back()["shown"] = std::ranges::find(part.classes, id) != part.classes.end();
-            if (!path.empty()) stages_.back()["path"] = stretches(id, is_first, rows, path);
+            stages.push_back(row(id, is_first, part.until));
+            stages.back()["shown"] = std::ranges::find(part.classes, id) != part.classes.end();
+            if (!path.empty()) stages.back()["path"] = stretches(id, is_first, rows, path);
         }
         json_ = {{"until", std::min(nanoseconds(part.until), nanoseconds(run.timeline.end))},
-                 {"stages", std::move(stages_)},
-                 {"labels", Json::array()},
-                 {"calls", Json::array()}};
-        for (const auto& [label, activity] : labels_.values()) {
-            json_["labels"].push_back(
-                {program_.labels[index(label)], activity_names[static_cast<std::size_t>(activity)]});
-        }
-        for (const CommunicationId id : calls_.values()) {
+                 {"stages", std::move(stages)}};
+        json_["labels"] = json_list<Json>(labels_.values(), [&](const auto& each) {
+            return Json{program_.labels[index(each.first)], enumerator_name(each.second)};
+        });
+        json_["calls"] = json_list<Json>(calls_.values(), [&](CommunicationId id) {
             const Communication& call = program_.communications[id];
-            json_["calls"].push_back({name(call.op), call.group_size, std::llround(call.message.value),
-                                      method_text(program_.methods[call.method]),
-                                      bus_factor(call.op, call.group_size)});
-        }
+            return Json{name(call.op), call.group_size, std::llround(call.message.value),
+                        method_text(program_.methods[call.method]), bus_factor(call.op, call.group_size)};
+        });
     }
 
     Json take() { return std::move(json_); }
@@ -188,7 +169,7 @@ class TimelineJson {
     const Program& program_;
     Numbered<std::pair<LabelId, Activity>> labels_;
     Numbered<CommunicationId> calls_;
-    Json stages_, json_;
+    Json json_;
 };
 
 // Classes in the order of their greatest utilization; four digits of a share are more than a chart shows.
@@ -231,7 +212,11 @@ bool is_slice(const Op& op, const Span& span) {
 }
 
 TimelinePart timeline_part(const Step& step, const Timeline& timeline, const TimelineLimits& limits) {
-    const std::vector<RankClassId> first = first_classes(step), others = other_classes(step, first);
+    const std::vector<RankClassId> first = first_classes(step);
+    std::vector<RankClassId> others;
+    for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) {
+        if (std::ranges::find(first, id) == first.end()) others.push_back(id);
+    }
     TimelinePart part;
     part.stages = first.size();
     part.rank_classes = first.size() + others.size();

@@ -9,7 +9,6 @@
 #include "sim/io/files.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/options.hpp"
-#include "tools/output/topology_facts.hpp"
 #include "topologies/vertex_names.hpp"
 
 namespace weft {

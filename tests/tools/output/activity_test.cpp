@@ -48,7 +48,7 @@ TEST(activity, is_told_by_the_first_word_of_a_label) {
                                    5);
     EXPECT_THAT(row.compute, ElementsAre(ActivityRun{0, 1, Activity::forward}, ActivityRun{1, 1, Activity::recompute},
                                          ActivityRun{2, 1, Activity::backward}, ActivityRun{3, 1, Activity::optimizer},
-                                         ActivityRun{4, 1, Activity::other_compute}));
+                                         ActivityRun{4, 1, Activity::other}));
 }
 
 TEST(activity, a_bin_shows_what_fills_most_of_it_and_how_full_it_is) {

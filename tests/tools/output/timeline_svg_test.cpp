@@ -23,8 +23,7 @@ std::size_t count(const std::string& text, const std::string& what) {
 
 TEST(timeline_svg, is_well_formed_whatever_the_names) {
     const Recorded run = two_stages();
-    const auto svg =
-        test::parsed_svg(timeline_svg(run.program, run.timeline, {.title = "a < b & \"c\"", .subtitle = "<i>"}));
+    const auto svg = test::parsed_svg(timeline_svg(run.program, run.timeline, {.title = "a < b & \"c\""}));
     EXPECT_EQ(svg.get<std::string>("title"), "a < b & \"c\"");
     EXPECT_EQ(svg.get<std::string>("<xmlattr>.xmlns"), "http://www.w3.org/2000/svg");
 }
@@ -71,7 +70,7 @@ Recorded busy_machine(std::uint32_t classes) {
 
 TEST(timeline_svg, stays_small_and_says_which_classes_it_shows) {
     const Recorded run = busy_machine(100);
-    const std::string svg = timeline_svg(run.program, run.timeline, {.title = "busy", .subtitle = ""});
+    const std::string svg = timeline_svg(run.program, run.timeline, {.title = "busy"});
     EXPECT_LT(svg.size(), 200'000u);
     EXPECT_EQ(count(svg, "class=\"lane\""), 48u);
     EXPECT_EQ(count(svg, "24 of 100 rank classes"), 1u);
