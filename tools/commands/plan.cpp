@@ -8,7 +8,6 @@
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/machines_text.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/page/pages.hpp"

@@ -62,8 +62,8 @@ ResultTable links_table(const TrafficFacts& facts) {
 
 std::string links_text(const TrafficFacts& facts) {
     std::string text = table_text(links_table(facts));
-    if (facts.links > facts.busiest.size())
-        text += fmt::format("and {} more links\n", facts.links - facts.busiest.size());
+    if (facts.run.links.size() > facts.busiest.size())
+        text += fmt::format("and {} more links\n", facts.run.links.size() - facts.busiest.size());
     if (facts.run.bound_by_library > 0) {
         text += fmt::format("{} messages bound by what a sender sends at most\n", facts.run.bound_by_library);
     }
@@ -82,8 +82,8 @@ std::string traffic_text(const TrafficRequest& request, const TrafficFacts& fact
         text += fmt::format("other traffic: {}{}\n", others, facts.meets_others ? "" : "; no message meets it");
     }
     text += fmt::format("{} message{}, {} in all, in {}: {} together\n\n", facts.run.messages.size(),
-                        facts.run.messages.size() == 1 ? "" : "s", to_text(facts.bytes), to_text(facts.time),
-                        to_text(facts.bytes / facts.time));
+                        facts.run.messages.size() == 1 ? "" : "s", to_text(facts.bytes), to_text(facts.run.time),
+                        to_text(facts.bytes / facts.run.time));
     return text + spreads_text(facts) + "\n" + table_text(methods_table(request, facts)) + "\n" + links_text(facts);
 }
 
@@ -112,13 +112,13 @@ std::string traffic_json(const TrafficRequest& request, const TrafficFacts& fact
               {"routing", routing_name(request)},
               {"background", background_json(request.fabric)},
               {"meets_background", facts.meets_others},
-              {"time_s", facts.time.value},
+              {"time_s", facts.run.time.value},
               {"messages", facts.run.messages.size()},
               {"bytes", number<Json>(facts.bytes.value)},
               {"link_bytes", number<Json>(facts.link_bytes.value)},
               {"rates_bytes_per_s", spread_json(facts.rates)},
               {"times_s", spread_json(facts.times)},
-              {"links_used", facts.links},
+              {"links_used", facts.run.links.size()},
               {"bound_by_library", facts.run.bound_by_library}};
     json["ways"] = table_json(methods_table(request, facts));
     json["links"] = table_json(links_table(facts));

@@ -1,4 +1,4 @@
-#include "tools/output/chart_axis.hpp"
+#include "tools/output/chart.hpp"
 
 #include <fmt/format.h>
 

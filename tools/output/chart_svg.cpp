@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/output/chart_axis.hpp"
 #include "tools/output/svg_text.hpp"
 
 namespace weft {

@@ -1,4 +1,4 @@
-#include "tools/output/machines_text.hpp"
+#include "tools/output/plan_text.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/plan_text.hpp"
 #include "tools/output/run_text.hpp"
 
 namespace weft {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "tools/output/job_json.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output/result_table.hpp"
+#include "tools/plan/machine_choice.hpp"
 #include "workloads/search/plan_result.hpp"
 
 namespace weft {
@@ -32,5 +34,11 @@ RunRecord plan_record(const PlanResult& result);
 //  "best": [{"job": {...}, "step": {...}, "throughput": {...}, "memory": {...}, "screened_time_s", "slower_by":
 //  [...]}], "pareto": [...], "screening": {...}} and, where nothing fits, "nearest_miss".
 std::string plan_json(const PlanResult& result, const JobRecord& record, std::size_t top);
+
+// Several machines side by side.
+std::string machines_text(std::span<const MachineAnswer> answers);
+// {"machines": [{"machine", "gpus", "nodes", "layout": {key: value}, "step_time_s", ..., "assumptions"}]}; of a machine
+// without a layout what speaks against all, as "refused".
+std::string machines_json(std::span<const MachineAnswer> answers);
 
 }  // namespace weft

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "tools/output/chart_axis.hpp"
+#include "tools/output/chart.hpp"
 #include "tools/output/svg_text.hpp"
 
 namespace weft {

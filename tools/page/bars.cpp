@@ -72,7 +72,7 @@ void drop_empty_parts(std::vector<BarRow>& rows) {
 std::vector<BarRow> shown_rows(const std::vector<BarRow>& rows) {
     if (rows.size() <= most_bars) return rows;
     std::vector<BarRow> shown{rows.front()};
-    for (std::size_t i = 0; i + 1 < most_bars; ++i) shown.push_back(rows[1 + i * (rows.size() - 2) / (most_bars - 2)]);
+    for (const std::size_t i : equally_spaced(rows.size() - 1, most_bars - 1)) shown.push_back(rows[1 + i]);
     return shown;
 }
 

@@ -129,6 +129,12 @@ std::string html_sections(std::span<const HtmlSection> sections) {
     return html.take();
 }
 
+std::string html_items(std::span<const std::string> texts) {
+    std::string items;
+    for (const std::string& text : texts) items += "<li>" + xml_escaped(text) + "</li>";
+    return items;
+}
+
 std::string html_details(std::string_view summary, std::string_view html) {
     return fmt::format("<details class=\"data\"><summary>{}</summary>{}</details>\n", xml_escaped(summary), html);
 }

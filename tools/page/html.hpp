@@ -43,6 +43,8 @@ struct HtmlSection {
 std::string html_links(std::span<const HtmlSection> sections);
 std::string html_sections(std::span<const HtmlSection> sections);
 
+std::string html_items(std::span<const std::string> texts);  // of a list
+
 // Behind a line that opens it.
 std::string html_details(std::string_view summary, std::string_view html);
 

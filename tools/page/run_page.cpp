@@ -79,9 +79,7 @@ std::string losses(const RunResult& result) {
 std::string facts(const RunResult& result) {
     std::string html = html_table("", run_facts(result));
     if (result.plan.assumptions.empty()) return html;
-    html += "<h3>Assumed</h3><ul>";
-    for (const std::string& assumption : result.plan.assumptions) html += "<li>" + xml_escaped(assumption) + "</li>";
-    return html + "</ul>\n";
+    return html + "<h3>Assumed</h3><ul>" + html_items(result.plan.assumptions) + "</ul>\n";
 }
 
 struct AxisScaleOf {

@@ -87,15 +87,13 @@ Json fabric_json(const Simulation& run) {
 
 }  // namespace
 
-std::string simulation_data(const Simulation& run, const TimelinePart& part, const Explanation* explanation) {
-    const auto path = explanation == nullptr ? std::span<const PathPiece>() : std::span(explanation->path);
-    Json json{{"end", nanoseconds(run.timeline.end)},
-              {"timeline", timeline_data(run, part, path)},
-              {"memory", memory_json(run, part)},
-              {"partners", partners_json(partners(run))},
-              {"fabric", fabric_json(run)}};
-    if (explanation != nullptr) json["rooflines"] = rooflines_json(explanation->rooflines);
-    return data_text(json);
+std::string simulation_data(const Simulation& run, const TimelinePart& part, const Explanation& explanation) {
+    return data_text({{"end", nanoseconds(run.timeline.end)},
+                      {"timeline", timeline_data(run, part, explanation.path)},
+                      {"memory", memory_json(run, part)},
+                      {"partners", partners_json(partners(run))},
+                      {"fabric", fabric_json(run)},
+                      {"rooflines", rooflines_json(explanation.rooflines)}});
 }
 
 }  // namespace weft

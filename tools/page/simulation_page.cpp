@@ -66,34 +66,25 @@ std::string cards_html(const Report& report) {
 class SimulationBody {
   public:
     SimulationBody(const Simulation& run, const Report& report, const JobInput& input, const TimelinePart& part,
-                   const PageExplanation* explanation)
+                   const PageExplanation& explanation)
         : run_(run), report_(report), input_(input), part_(part), explanation_(explanation) {}
 
     std::string text() const {
-        const std::vector<HtmlSection> all = sections();
-        const std::size_t why = explanation_ != nullptr ? 1 : 0;
+        const HtmlSection all[] = {{"why", "Why", "Why it takes as long", explanation_part(explanation_)},
+                                   {"time", "Time", "Where the time goes", stage_bars(report_)},
+                                   {"timeline", "Timeline", "Timeline", timeline()},
+                                   {"memory", "Memory", "Memory", memory()},
+                                   {"communication", "Communication", "Communication", communication()},
+                                   {"links", "Links", "Links", links()},
+                                   {"metrics", "All figures", "All figures", metrics()},
+                                   {"inputs", "Inputs", "Inputs and sources", inputs()}};
         return head() + cards_html(report_) +
-               fmt::format("<nav aria-label=\"Sections\">{}\n{}</nav>\n", html_links(std::span(all).first(why)),
-                           html_links(std::span(all).subspan(why))) +
+               fmt::format("<nav aria-label=\"Sections\">{}\n{}</nav>\n", html_links(std::span(all).first(1)),
+                           html_links(std::span(all).subspan(1))) +
                html_sections(all);
     }
 
   private:
-    std::vector<HtmlSection> sections() const {
-        std::vector<HtmlSection> all;
-        if (explanation_ != nullptr) {
-            all.push_back({"why", "Why", "Why it takes as long", explanation_part(*explanation_)});
-        }
-        all.push_back({"time", "Time", "Where the time goes", stage_bars(report_)});
-        all.push_back({"timeline", "Timeline", "Timeline", timeline()});
-        all.push_back({"memory", "Memory", "Memory", memory()});
-        all.push_back({"communication", "Communication", "Communication", communication()});
-        all.push_back({"links", "Links", "Links", links()});
-        all.push_back({"metrics", "All figures", "All figures", metrics()});
-        all.push_back({"inputs", "Inputs", "Inputs and sources", inputs()});
-        return all;
-    }
-
     std::string head() const {
         HtmlText html;
         html.add("<p class=\"lead\">{}<br>{}, {}, network {}</p>", xml_escaped(report_.layout), report_.framework,
@@ -233,17 +224,17 @@ class SimulationBody {
     const Report& report_;
     const JobInput& input_;
     const TimelinePart& part_;
-    const PageExplanation* explanation_;
+    const PageExplanation& explanation_;
 };
 
 }  // namespace
 
 std::string simulation_page(const Simulation& run, const Report& report, const JobInput& input,
-                            const PageExplanation* explanation) {
+                            const PageExplanation& explanation) {
     const TimelinePart part = timeline_part(run.step, run.timeline);
     return html_page({.title = fmt::format("{} on {}", report.model, report.machine),
                       .body = SimulationBody(run, report, input, part, explanation).text(),
-                      .data = simulation_data(run, part, explanation == nullptr ? nullptr : &explanation->explanation),
+                      .data = simulation_data(run, part, explanation.explanation),
                       .scripts = {"table", "format", "theme", "chart", "timeline_view", "timeline_lanes",
                                   "timeline_drawing", "timeline", "heat_map", "simulation"},
                       .charts = ChartLibrary::embedded});
@@ -251,16 +242,15 @@ std::string simulation_page(const Simulation& run, const Report& report, const J
 
 std::string step_page(const Study& study, const ExplainedStep& step, const Report& report, const JobInput& input) {
     const Explanation explanation = explain(study, step);
-    const PageExplanation part{.explanation = explanation, .command = {}};
-    return simulation_page(step.run, report, input, &part);
+    return simulation_page(step.run, report, input, {.explanation = explanation, .command = {}});
 }
 
 std::string explained_page(const JobExplanation& explained, const JobInput& input, const std::string& simulate) {
-    const PageExplanation part{.explanation = explained.explanation,
-                               .knobs = explained.knobs,
-                               .settings = explained.settings,
-                               .command = simulate};
-    return simulation_page(explained.step.run, explained.report, input, &part);
+    return simulation_page(explained.step.run, explained.report, input,
+                           {.explanation = explained.explanation,
+                            .knobs = explained.knobs,
+                            .settings = explained.settings,
+                            .command = simulate});
 }
 
 }  // namespace weft

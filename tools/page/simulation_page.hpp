@@ -57,12 +57,11 @@ std::string message_table(const std::vector<HistogramBin>& bins);
 // What the scripts of a simulation's page draw: the timeline, memory over time, who talks to whom, rooflines.
 
 // JSON, its "timeline" as timeline_data() has it. Times are integers of nanoseconds, bytes are integers.
-std::string simulation_data(const Simulation& simulation, const TimelinePart& part,
-                            const Explanation* explanation = nullptr);
+std::string simulation_data(const Simulation& simulation, const TimelinePart& part, const Explanation& explanation);
 
 // Links over time are there if the simulation recorded them (Recording::spans_and_links).
-// With an explanation, it comes first, and the critical path is drawn over the timeline.
+// The explanation comes first, and the critical path is drawn over the timeline.
 std::string simulation_page(const Simulation& simulation, const Report& report, const JobInput& input,
-                            const PageExplanation* explanation = nullptr);
+                            const PageExplanation& explanation);
 
 }  // namespace weft

@@ -114,9 +114,7 @@ std::string assumptions(const StepComparison& found) {
         "Recording takes the host about {} for each operation (one H100, PyTorch 2.11, shapes recorded), and "
         "the step at most as much as the device waited for its host.",
         to_text(profiling_of_operation)));
-    std::string list;
-    for (const std::string& each : all) list += "<li>" + xml_escaped(each) + "</li>";
-    return "<ul>" + list + "</ul>\n";
+    return "<ul>" + html_items(all) + "</ul>\n";
 }
 
 std::string left_out_text(std::size_t count, std::string_view what) {

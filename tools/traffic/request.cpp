@@ -130,10 +130,8 @@ TrafficFacts traffic_facts(const TrafficRequest& request, std::size_t top) {
         facts.link_bytes += link.bytes;
         facts.meets_others |= has_background(request.fabric, topology.link(link.link).name);
     }
-    facts.time = facts.run.time;
     facts.rates = spread_of(std::move(rates));
     facts.times = spread_of(std::move(times));
-    facts.links = facts.run.links.size();
     facts.busiest = busiest_links(facts.run, topology, top);
     return facts;
 }

@@ -42,13 +42,11 @@ struct TrafficSpread {
 };
 
 struct TrafficFacts {
-    Seconds time{};         // of all
     Bytes bytes{};          // of all messages
     Bytes link_bytes{};     // that links carried: of each message on every link of its route
     TrafficSpread rates{};  // bytes/s of messages while their bytes are in transfer
     TrafficSpread times{};  // s, from call to arrival
     TrafficRun run;
-    std::size_t links = 0;                    // that carry anything
     bool meets_others = false;                // whether any of these carries other traffic, too
     std::vector<TrafficLinkFacts> busiest{};  // at most as many as asked
 };

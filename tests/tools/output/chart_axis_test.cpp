@@ -1,4 +1,4 @@
-#include "tools/output/chart_axis.hpp"
+#include "tools/output/chart.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -96,7 +96,7 @@ TEST(fabric_map, is_idle_where_nothing_leaves_a_node) {
 TEST(fabric_map, of_a_page_has_the_figures_of_its_cells) {
     const Simulation run = test::dense_run();
     const nlohmann::json data =
-        nlohmann::json::parse(simulation_data(run, timeline_part(run.step, run.timeline)))["fabric"];
+        nlohmann::json::parse(simulation_data(run, timeline_part(run.step, run.timeline), {}))["fabric"];
     const MapMatrix ports = fabric_map(run.topology(), link_traffic(run)).front();
     ASSERT_EQ(data["matrices"].size(), 1U);
     EXPECT_EQ(data["idle"], nlohmann::json{"Between switches"});

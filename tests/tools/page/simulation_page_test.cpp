@@ -27,7 +27,7 @@ std::size_t count(const std::string& text, const std::string& what) {
 TEST(simulation_data, holds_every_slice_of_the_chosen_classes) {
     const Simulation run = test::dense_run();
     const TimelinePart part = timeline_part(run.step, run.timeline);
-    const Json data = Json::parse(simulation_data(run, part));
+    const Json data = Json::parse(simulation_data(run, part, {}));
     std::vector<RankClassId> rows = part.classes;
     rows.insert(rows.end(), part.further.begin(), part.further.end());
     std::ranges::sort(rows);  // classes are numbered stage by stage
@@ -71,7 +71,7 @@ TEST(simulation_data, holds_every_slice_of_the_chosen_classes) {
 
 TEST(simulation_data, has_the_peak_of_memory_and_the_capacity) {
     const Simulation run = test::dense_run();
-    const Json memory = Json::parse(simulation_data(run, timeline_part(run.step, run.timeline)))["memory"];
+    const Json memory = Json::parse(simulation_data(run, timeline_part(run.step, run.timeline), {}))["memory"];
     EXPECT_EQ(memory["capacity"].get<double>(), run.plan.device.memory.value);
     double most = 0;
     for (const Json& bytes : memory["series"][0]["bytes"]) most = std::max(most, bytes.get<double>());
@@ -86,7 +86,7 @@ TEST(simulation_data, leaves_out_what_begins_too_late) {
     const Simulation run = test::dense_run();
     const TimelinePart part = timeline_part(run.step, run.timeline, {.slices = 500, .stages = 16});
     ASSERT_GT(part.left_out, 0u);
-    const Json data = Json::parse(simulation_data(run, part));
+    const Json data = Json::parse(simulation_data(run, part, {}));
     std::size_t slices = 0;
     for (const Json& stage : data["timeline"]["stages"]) {
         if (!stage["shown"].get<bool>()) continue;
@@ -100,7 +100,7 @@ TEST(simulation_data, leaves_out_what_begins_too_late) {
 TEST(simulation_data, has_what_the_report_says_of_links) {
     const Simulation run = test::dense_run();
     const Report report = make_report(run);
-    const Json timeline = Json::parse(simulation_data(run, timeline_part(run.step, run.timeline)))["timeline"];
+    const Json timeline = Json::parse(simulation_data(run, timeline_part(run.step, run.timeline), {}))["timeline"];
     const double end = timeline["until"];
     ASSERT_FALSE(timeline["links"].empty());
     for (const Json& link : timeline["links"]) {
@@ -156,24 +156,28 @@ TEST(message_table, names_powers_of_two_as_whole_numbers) {
     EXPECT_EQ(count(table, "75.0 %"), 1u);
 }
 
+const Explanation nothing;
+const PageExplanation unexplained{.explanation = nothing, .command = ""};
+
 TEST(simulation_page, tells_sources_and_how_it_was_made) {
     const Simulation run = test::dense_run();
     const JobInput input{.command = "weft simulate <job>",
                          .text = R"({"machine": "frontier", "model": "gpt-neox-20b", "x": "</script>"})"};
-    const std::string page = simulation_page(run, make_report(run), input);
+    const std::string page = simulation_page(run, make_report(run), input, unexplained);
     EXPECT_EQ(count(page, "weft</span> <span>simulate</span> <span>&lt;job&gt;"), 1u);
     for (const char* file :
          {"topologies/machines/frontier.json", "models/devices/mi250x-gcd.json", "models/catalog/gpt-neox-20b.json"}) {
         EXPECT_GE(count(page, file), 1u) << file;
     }
     EXPECT_EQ(count(page, "</script>"), 3u);  // data, charts, own
-    EXPECT_EQ(page, simulation_page(test::dense_run(), make_report(run), input)) << "the same bytes every time";
+    EXPECT_EQ(page, simulation_page(test::dense_run(), make_report(run), input, unexplained))
+        << "the same bytes every time";
 }
 
 TEST(simulation_page, names_the_busiest_links_and_what_carries_each_kind_of_call) {
     const Simulation run = test::dense_run();
     const Report report = make_report(run);
-    const std::string page = simulation_page(run, report, {.command = "", .text = "{}"});
+    const std::string page = simulation_page(run, report, {.command = "", .text = "{}"}, unexplained);
     ASSERT_GT(report.hottest.size(), 4u);
     for (const HotLink& link : report.hottest) {
         EXPECT_GE(count(page, ">" + link.from + "</th><td>" + link.to + "<"), 1u) << link.from;
@@ -188,7 +192,7 @@ TEST(simulation_page, names_the_busiest_links_and_what_carries_each_kind_of_call
 
 TEST(simulation_page, says_what_the_timeline_leaves_out) {
     const Simulation run = test::small_run("frontier-gpt-neox-20b-3d.json", {"batch.global=32768"});
-    const std::string page = simulation_page(run, make_report(run), {.command = "", .text = "{}"});
+    const std::string page = simulation_page(run, make_report(run), {.command = "", .text = "{}"}, unexplained);
     EXPECT_EQ(count(page, "2 of 4 stages, evenly chosen"), 1u);
     EXPECT_EQ(count(page, "more slices would be too many for a page"), 1u);
     EXPECT_LT(page.size(), 6'000'000u);
