@@ -10,10 +10,8 @@
 
 namespace weft {
 
-namespace {
-
 // A gzip file piece by piece, without name and date: the same text gives the same bytes.
-class GzipStream {
+class BackgroundWriter::GzipStream {
   public:
     GzipStream() {
         constexpr int gzip_header = 16;  // added to the window size, see deflateInit2 in zlib.h
@@ -50,76 +48,36 @@ class GzipStream {
     z_stream stream_{};
 };
 
-}  // namespace
+BackgroundWriter::BackgroundWriter(const std::filesystem::path& path) : file_(path) {
+    if (path.extension() == ".gz") gzip_ = std::make_unique<GzipStream>();
+}
 
-BackgroundWriter::BackgroundWriter(const std::filesystem::path& path)
-    : file_(path), thread_([this, packs = path.extension() == ".gz"] { work(packs); }) {}
-
-BackgroundWriter::~BackgroundWriter() { close(); }
+BackgroundWriter::~BackgroundWriter() = default;
 
 std::string BackgroundWriter::exchange(std::string full) {
-    const std::size_t size = full.size();
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return waiting_.size() < most_waiting; });
-    waiting_.push_back(std::move(full));
-    std::string empty;
-    if (!used_.empty()) {
-        empty = std::move(used_.back());
-        used_.pop_back();
-    }
-    lock.unlock();
-    changed_.notify_all();
-    if (empty.size() < size) empty.resize(size);
-    return empty;
+    std::string before = written();
+    if (failure_) return before;
+    under_way_ = std::async(std::launch::async, [this, block = std::move(full)]() mutable {
+        gzip_ ? file_.write(gzip_->pack(block, Z_NO_FLUSH)) : file_.write(block);
+        return std::move(block);
+    });
+    return before;
 }
 
 void BackgroundWriter::commit() {
-    close();
+    written();
     if (failure_) std::rethrow_exception(failure_);
+    if (gzip_) file_.write(gzip_->pack({}, Z_FINISH));
     file_.commit();
 }
 
-void BackgroundWriter::close() {
-    {
-        const std::lock_guard lock(mutex_);
-        is_closed_ = true;
-    }
-    changed_.notify_all();
-    if (thread_.joinable()) thread_.join();
-}
-
-void BackgroundWriter::work(bool packs) {
-    std::unique_lock lock(mutex_);
-    if (!packs) return write_waiting(lock, [&](std::string_view block) { file_.write(block); });
-    GzipStream gzip;
-    write_waiting(lock, [&](std::string_view block) { file_.write(gzip.pack(block, Z_NO_FLUSH)); });
+std::string BackgroundWriter::written() {
     try {
-        if (!failure_) file_.write(gzip.pack({}, Z_FINISH));
+        if (under_way_.valid()) return under_way_.get();
     } catch (...) {
         failure_ = std::current_exception();
     }
-}
-
-// Until no more will come.
-void BackgroundWriter::write_waiting(std::unique_lock<std::mutex>& lock, auto write) {
-    for (;;) {
-        changed_.wait(lock, [this] { return !waiting_.empty() || is_closed_; });
-        if (waiting_.empty()) return;
-        std::string block = std::move(waiting_.front());
-        waiting_.erase(waiting_.begin());
-        const bool is_wanted = !failure_;
-        lock.unlock();
-        changed_.notify_all();
-        std::exception_ptr failure;
-        try {
-            if (is_wanted) write(std::string_view(block));
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        lock.lock();
-        if (failure) failure_ = failure;
-        used_.push_back(std::move(block));
-    }
+    return {};
 }
 
 }  // namespace weft

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "sim/base/check.hpp"
-#include "tools/output/background_writer.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/text_stream.hpp"
 #include "topologies/measurements/measurement.hpp"
@@ -35,8 +34,8 @@ struct SliceTail {
 
 class Writer {
   public:
-    Writer(const Program& program, const Timeline& timeline, const Topology& topology,
-           const ChromeTraceOptions& options, TextStream::Sink sink)
+    Writer(const std::filesystem::path& path, const Program& program, const Timeline& timeline,
+           const Topology& topology, const ChromeTraceOptions& options)
         : program_(program),
           timeline_(timeline),
           topology_(topology),
@@ -46,7 +45,7 @@ class Writer {
           labels_(json_texts(program.labels)),
           tails_(labels_.size()),
           arrows_(program.exchanges.size()),
-          out_(std::move(sink)) {
+          out_(path) {
         for (const Communication& what : program.communications) {
             bus_bytes_.push_back(what.message.value * bus_factor(what.op, what.group_size));
             const Method& method = program.methods[what.method];
@@ -68,7 +67,7 @@ class Writer {
         for (std::size_t i = 0; i < arrows_.size(); ++i) arrow(i);
         for (const CounterSeries& series : options_.counters) counter(series);
         utilization();
-        out_.put("\n]}\n").flush();
+        out_.put("\n]}\n").commit();
         if (left_out_ == 0) return "";
         return fmt::format("the trace holds the first {} slices; {} more were left out, from the last rank classes",
                            slices_, left_out_);
@@ -141,9 +140,6 @@ class Writer {
         return used;
     }
 
-    // Room for the numbers of a line and what stands between them.
-    static constexpr std::size_t numbers = 320;
-
     // Heads of slices by lane, up to the time.
     std::vector<std::string> heads(RankClassId c) const {
         std::vector<std::string> texts;
@@ -206,22 +202,21 @@ class Writer {
         }
         ++slices_;
         separate();
-        TextCursor line = out_.room(head.size() + tail.size() + numbers);
-        put_time(line.put(head), begin).put(",\"dur\":");
-        put_length(line, begin, end).put(",\"args\":{\"micro_batch\":").put(std::uint64_t{op.index});
-        line.put(",\"layer\":").put(std::uint64_t{op.part});
-        if (own.waited > 0) put_time(line.put(",\"wait_us\":"), own.waited);
-        if (own.bus_bandwidth > 0) line.put(",\"busbw_bytes_per_s\":").put(own.bus_bandwidth);
-        out_.end_at(line.put(tail));
+        put_time(out_.put(head), begin).put(",\"dur\":");
+        put_length(begin, end).put(",\"args\":{\"micro_batch\":").put(std::uint64_t{op.index});
+        out_.put(",\"layer\":").put(std::uint64_t{op.part});
+        if (own.waited > 0) put_time(out_.put(",\"wait_us\":"), own.waited);
+        if (own.bus_bandwidth > 0) out_.put(",\"busbw_bytes_per_s\":").put(own.bus_bandwidth);
+        out_.put(tail);
         return true;
     }
 
     // Viewers add ts and dur as doubles. Where the sum would pass the end, so that a slice that begins there seems to
     // overlap, the length is a tenth of a nanosecond less.
-    static TextCursor& put_length(TextCursor& line, std::int64_t begin, std::int64_t end) {
+    TextStream& put_length(std::int64_t begin, std::int64_t end) {
         const auto read = [](std::int64_t time) { return static_cast<double>(time) / 1e3; };
-        if (read(begin) + read(end - begin) <= read(end)) return put_time(line, end - begin);
-        return put_time(line, end - begin - 1).put("9");
+        if (read(begin) + read(end - begin) <= read(end)) return put_time(out_, end - begin);
+        return put_time(out_, end - begin - 1).put("9");
     }
 
     // A communication from one to another leaves from the lane it belongs to. The arrow starts with its slice and
@@ -251,23 +246,21 @@ class Writer {
 
     void arrow_end(std::string_view head, const End& end, std::size_t id) {
         separate();
-        TextCursor line = out_.room(numbers);
-        line.put(head).put(std::uint64_t{end.process}).put(",\"tid\":").put(std::uint64_t{end.thread});
-        put_time(line.put(",\"ts\":"), end.at).put(R"(,"cat":"message","name":"message","id":)").put(std::uint64_t{id});
-        out_.end_at(line.put("}"));
+        out_.put(head).put(std::uint64_t{end.process}).put(",\"tid\":").put(std::uint64_t{end.thread});
+        put_time(out_.put(",\"ts\":"), end.at).put(R"(,"cat":"message","name":"message","id":)").put(std::uint64_t{id});
+        out_.put("}");
     }
 
     void counter(std::size_t pid, Instant at, std::string_view name, std::string_view unit, double value) {
         separate();
-        TextCursor line = out_.room(name.size() + unit.size() + numbers);
-        line.put(R"({"ph":"C","pid":)").put(std::uint64_t{pid}).put(",\"ts\":");
-        put_time(line, nanoseconds(at)).put(",\"name\":").put(name).put(",\"args\":{").put(unit).put(":");
+        out_.put(R"({"ph":"C","pid":)").put(std::uint64_t{pid}).put(",\"ts\":");
+        put_time(out_, nanoseconds(at)).put(",\"name\":").put(name).put(",\"args\":{").put(unit).put(":");
         if (value >= 1.0 && value < 1e15 && value == std::floor(value)) {
-            line.put(static_cast<std::uint64_t>(value));
+            out_.put(static_cast<std::uint64_t>(value));
         } else {
-            line = TextCursor(fmt::format_to(line.at(), "{:.6g}", value));
+            out_.format("{:.6g}", value);
         }
-        out_.end_at(line.put("}}"));
+        out_.put("}}");
     }
 
     void counter(const CounterSeries& series) {
@@ -309,11 +302,7 @@ class Writer {
 
 std::string write_chrome_trace(const std::filesystem::path& path, const Program& program, const Timeline& timeline,
                                const Topology& topology, const ChromeTraceOptions& options) {
-    BackgroundWriter file(path);
-    const auto hand_over = [&file](std::string block) { return file.exchange(std::move(block)); };
-    std::string warning = Writer(program, timeline, topology, options, hand_over).write();
-    file.commit();
-    return warning;
+    return Writer(path, program, timeline, topology, options).write();
 }
 
 }  // namespace weft

@@ -25,11 +25,7 @@ Table<LinkId, std::uint16_t> count_cables(const Topology& topology) {
 }  // namespace
 
 LinkFile::LinkFile(const std::filesystem::path& path, const Topology& topology, std::string_view before)
-    : topology_(topology),
-      names_(topology),
-      cable_(count_cables(topology)),
-      file_(path),
-      out_([this](std::string block) { return file_.exchange(std::move(block)); }) {
+    : topology_(topology), names_(topology), cable_(count_cables(topology)), out_(path) {
     out_.put(before).put("from,to,cable,class,bandwidth_bytes_per_s,load_bytes,busy\n");
 }
 
@@ -42,11 +38,6 @@ void LinkFile::add(const LinkTraffic& traffic, std::string_view before, const Li
                     cable_[link], csv_cell(link_class.name), number_text(link_class.bandwidth.value),
                     number_text(traffic.bytes[link].value), number_text(traffic.busy(topology_, link)));
     }
-}
-
-void LinkFile::commit() {
-    out_.flush();
-    file_.commit();
 }
 
 void write_step_links(const Simulation& run, const std::filesystem::path& path) {

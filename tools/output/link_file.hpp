@@ -13,7 +13,6 @@
 #include <string_view>
 
 #include "sim/network/link_traffic.hpp"
-#include "tools/output/background_writer.hpp"
 #include "tools/output/text_stream.hpp"
 #include "topologies/vertex_names.hpp"
 #include "workloads/report/simulation.hpp"
@@ -28,14 +27,13 @@ class LinkFile {
     // In the order of their numbers; with `whole`, only those that carried anything in its time. `before`: cells of the
     // first columns, likewise.
     void add(const LinkTraffic& traffic, std::string_view before, const LinkTraffic* whole = nullptr);
-    // Without it nothing is written. Throws std::runtime_error as BackgroundWriter.
-    void commit();
+    // Without it nothing is written. Throws std::runtime_error.
+    void commit() { out_.commit(); }
 
   private:
     const Topology& topology_;
     VertexNames names_;
     Table<LinkId, std::uint16_t> cable_;
-    BackgroundWriter file_;
     TextStream out_;
 };
 

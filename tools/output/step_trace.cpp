@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "sim/io/files.hpp"
-#include "tools/output/background_writer.hpp"
 #include "tools/output/chrome_trace.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/text_stream.hpp"
@@ -115,12 +114,10 @@ std::vector<std::uint32_t> nodes_in_time(const RecordedRun& run, std::uint32_t f
 
 void write_replay_trace(const std::filesystem::path& path, const RecordedProgram& program, const Meetings& meetings,
                         const RecordedRun& run) {
-    BackgroundWriter file(path);
-    TextStream out([&file](std::string block) { return file.exchange(std::move(block)); });
+    TextStream out(path);
     out.put("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
     for (std::size_t rank = 0; rank < program.ranks.size(); ++rank) add_rank(out, rank, program, meetings, run);
-    out.put("\n]}\n").flush();
-    file.commit();
+    out.put("\n]}\n").commit();
 }
 
 }  // namespace weft

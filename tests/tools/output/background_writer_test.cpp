@@ -26,7 +26,7 @@ std::string write_blocks(const fs::path& path) {
     for (std::size_t i = 0; i < 100; ++i) {
         const std::string block(1 + i * 37 % 1000, static_cast<char>('a' + i % 26));
         expected += block;
-        EXPECT_GE(writer.exchange(block).size(), block.size());
+        writer.exchange(block);
     }
     writer.commit();
     return expected;

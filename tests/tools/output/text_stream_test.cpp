@@ -2,60 +2,38 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
+#include "sim/io/files.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace weft {
 namespace {
 
-struct Blocks {
-    std::vector<std::size_t> sizes;
-    std::string text;
-    TextStream::Sink sink() {
-        return [this](std::string block) {
-            sizes.push_back(block.size());
-            text += block;
-            return std::string(TextStream::block, '?');  // what is in it does not matter
-        };
-    }
-};
-
 TEST(text_stream, joins_what_is_put_in_order) {
-    Blocks blocks;
-    TextStream out(blocks.sink());
-    out.put("a").put(std::uint64_t{0}).put(std::uint64_t{18446744073709551615U}).format("{:.2f}", 1.5).flush();
-    EXPECT_EQ(blocks.text, "a0184467440737095516151.50");
+    const test::TemporaryFolder folder;
+    TextStream out(folder.path() / "text");
+    out.put("a").put(std::uint64_t{0}).put(std::uint64_t{18446744073709551615U}).format("{:.2f}", 1.5).commit();
+    EXPECT_EQ(read_text(folder.path() / "text"), "a0184467440737095516151.50");
 }
 
-TEST(text_stream, hands_over_full_blocks_however_the_text_is_cut) {
+TEST(text_stream, is_the_same_however_the_text_is_cut) {
+    const test::TemporaryFolder folder;
+    TextStream out(folder.path() / "text");
     std::string expected;
-    Blocks blocks;
-    TextStream out(blocks.sink());
     for (std::size_t size = 1; expected.size() < 3 * TextStream::block; size = size * 3 + 1) {
         const std::string text(size, static_cast<char>('a' + size % 26));
         expected += text;
         out.put(text);
     }
-    out.flush();
-    EXPECT_EQ(blocks.text, expected);
-    for (std::size_t i = 0; i + 1 < blocks.sizes.size(); ++i) EXPECT_EQ(blocks.sizes[i], TextStream::block);
+    out.commit();
+    EXPECT_EQ(read_text(folder.path() / "text"), expected);
 }
 
-TEST(text_stream, gives_room_in_one_piece_and_keeps_what_was_put_there) {
-    std::string expected;
-    Blocks blocks;
-    TextStream out(blocks.sink());
-    for (std::uint64_t i = 0; expected.size() < 3 * TextStream::block; ++i) {
-        const std::string text(i * 7 % 1000, static_cast<char>('a' + i % 26));
-        TextCursor line = out.room(text.size() + 20);
-        out.end_at(line.put(text).put(i));
-        expected += text + std::to_string(i);
-        if (i % 3 == 0) out.put("|");
-        if (i % 3 == 0) expected += "|";
-    }
-    out.flush();
-    EXPECT_EQ(blocks.text, expected);
-    for (const std::size_t size : blocks.sizes) EXPECT_LE(size, TextStream::block);
-    EXPECT_GE(blocks.sizes.size(), 3U);
+TEST(text_stream, tells_times_in_microseconds_to_the_nanosecond) {
+    const test::TemporaryFolder folder;
+    TextStream out(folder.path() / "text");
+    for (const std::int64_t nanoseconds : {0, 7, 1000, 1234567}) put_time(out, nanoseconds).put(" ");
+    out.commit();
+    EXPECT_EQ(read_text(folder.path() / "text"), "0.000 0.007 1.000 1234.567 ");
 }
 
 }  // namespace
