@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tools/command.hpp"
-#include "tools/manual/completions.hpp"
+#include "tools/manual/manual.hpp"
 
 namespace weft::commands {
 namespace {

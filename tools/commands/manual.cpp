@@ -5,8 +5,7 @@
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/manual/completions.hpp"
-#include "tools/manual/man_pages.hpp"
+#include "tools/manual/manual.hpp"
 
 namespace weft::commands {
 namespace {

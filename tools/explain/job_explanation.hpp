@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -79,7 +78,6 @@ JobExplanation explain_job(const Study& study, const JobFile& file, const Explai
 
 // A change that makes less than this of a step is called none.
 inline constexpr double no_difference = 5e-4;
-inline bool makes_difference(Seconds changed, Seconds own) { return std::abs(changed / own - 1.0) >= no_difference; }
 
 // How many knobs and settings that fit were come by each of the Means.
 std::array<std::size_t, 5> changes_by_means(const JobExplanation& explained);

@@ -1,4 +1,4 @@
-#include "tools/manual/completions.hpp"
+#include "tools/manual/manual.hpp"
 
 #include <boost/algorithm/string.hpp>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,8 @@
-#include "tools/manual/man_pages.hpp"
+#include "tools/manual/manual.hpp"
 
 #include <fmt/format.h>
 #include <boost/algorithm/string/case_conv.hpp>
+#include <boost/locale/utf.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -16,40 +17,25 @@ namespace {
 
 constexpr std::size_t widest = 78;  // of a line of input: mandoc complains beyond 80
 
-// The bytes of a character in UTF-8 by its first one, and the bits of the first that count.
-struct Lead {
-    std::size_t bytes;
-    std::uint32_t bits;
-};
-Lead lead_of(unsigned char first) {
-    if (first < 0x80) return {1, first};
-    if (first < 0xe0) return {2, first & 0x1fU};
-    if (first < 0xf0) return {3, first & 0x0fU};
-    return {4, first & 0x07U};
-}
-
 // Characters that mean something to roff or are none of ASCII; `this` becomes bold.
 std::string escaped(std::string_view text) {
     std::string out;
     bool bold = false;
-    for (std::size_t at = 0; at < text.size();) {
-        const auto [bytes, bits] = lead_of(static_cast<unsigned char>(text[at]));
-        if (bytes > 1) {
-            std::uint32_t point = bits;
-            for (std::size_t i = 1; i < bytes; ++i)
-                point = point << 6U | (static_cast<unsigned char>(text[at + i]) & 0x3fU);
-            out += fmt::format("\\[u{:04X}]", point);
-        } else if (text[at] == '\\') {
+    for (auto at = text.begin(); at != text.end();) {
+        const char first = *at;
+        const auto character = boost::locale::utf::utf_traits<char>::decode(at, text.end());
+        if (character >= 0x80) {
+            out += fmt::format("\\[u{:04X}]", character);
+        } else if (first == '\\') {
             out += "\\e";
-        } else if (text[at] == '-') {
+        } else if (first == '-') {
             out += "\\-";
-        } else if (text[at] == '`') {
+        } else if (first == '`') {
             bold = !bold;
             out += bold ? "\\fB" : "\\fR";
         } else {
-            out += text[at];
+            out += first;
         }
-        at += bytes;
     }
     return bold ? out + "\\fR" : out;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "sim/io/units.hpp"
@@ -14,6 +15,7 @@ namespace weft {
 namespace {
 
 std::string three_digits(double value) { return fmt::format("{:.3g}", value); }
+bool makes_difference(Seconds changed, Seconds own) { return std::abs(changed / own - 1.0) >= no_difference; }
 std::string change(double ratio) { return fmt::format("{:+.2f} %", 100 * ratio); }
 
 std::string causes_text(const JobExplanation& explained) {

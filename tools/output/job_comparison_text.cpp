@@ -1,4 +1,4 @@
-#include "tools/output/job_comparison_text.hpp"
+#include "tools/output/comparison_text.hpp"
 
 #include <fmt/format.h>
 

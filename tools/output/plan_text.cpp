@@ -51,23 +51,24 @@ std::string counts(const PlanResult& result) {
     const std::size_t refused = result.count(Verdict::refused), full = result.count(Verdict::does_not_fit),
                       fits = result.count(Verdict::fits);
     TextTable table({"<candidates", grouped(double(result.candidates.size())), "<"});
-    table.add({"  refused", grouped(double(refused)), refused > 0 ? "for the reasons below" : ""});
+    const auto add = [&](const char* what, std::size_t count, const std::string& note) {
+        table.add({what, grouped(double(count)), note});
+    };
+    add("  refused", refused, refused > 0 ? "for the reasons below" : "");
     std::string miss;
     if (full > 0) {
-        const Bytes least = result.nearest_miss().memory;
         miss = fmt::format("more than the {} of a device; the nearest by {}", to_text(result.capacity),
-                           to_text(least - result.capacity));
+                           to_text(result.nearest_miss().memory - result.capacity));
     }
-    table.add({"  do not fit", grouped(double(full)), miss});
+    add("  do not fit", full, miss);
     const std::size_t timed = result.timed();
-    table.add({"  fit", grouped(double(fits)), fits > 0 && timed == fits ? "timed in closed form" : ""});
+    add("  fit", fits, fits > 0 && timed == fits ? "timed in closed form" : "");
     if (timed < fits) {
-        table.add({"    ruled out", grouped(double(fits - timed)),
-                   "by a lower bound of their time: work, calls of layers, pipeline bubble, optimizer"});
-        table.add({"    timed", grouped(double(timed)), "in closed form"});
+        add("    ruled out", fits - timed,
+            "by a lower bound of their time: work, calls of layers, pipeline bubble, optimizer");
+        add("    timed", timed, "in closed form");
     }
-    table.add({"    simulated", grouped(double(result.simulated.size())),
-               fits > 0 ? "the fastest of these in closed form" : ""});
+    add("    simulated", result.simulated.size(), fits > 0 ? "the fastest of these in closed form" : "");
     return table.text();
 }
 

@@ -1,4 +1,4 @@
-#include "tools/output/step_comparison_text.hpp"
+#include "tools/output/comparison_text.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
-#include "tools/output/job_comparison_text.hpp"
 #include "tools/output/json_text.hpp"
 
 namespace weft {

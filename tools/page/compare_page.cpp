@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/io/units.hpp"
-#include "tools/output/job_comparison_text.hpp"
+#include "tools/output/comparison_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/result_data.hpp"

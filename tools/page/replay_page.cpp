@@ -18,7 +18,6 @@
 #include "tools/output/figures.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/step_trace.hpp"
-#include "tools/output/text_stream.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/result_data.hpp"
 #include "tools/page/simulation_page.hpp"

@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "tools/output/explanation_text.hpp"
-#include "tools/output/text_stream.hpp"
-#include "tools/page/partners.hpp"
 
 namespace weft {
 namespace {

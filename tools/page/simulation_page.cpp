@@ -10,7 +10,6 @@
 #include "tools/output/validation_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/pages.hpp"
-#include "tools/page/partners.hpp"
 
 namespace weft {
 namespace {

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "sim/io/units.hpp"
+#include "tools/output/comparison_text.hpp"
 #include "tools/output/figures.hpp"
-#include "tools/output/step_comparison_text.hpp"
-#include "tools/output/text_stream.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/result_data.hpp"
 #include "tools/page/timeline.hpp"

@@ -11,7 +11,6 @@
 #include "sim/base/enumerators.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/step_trace.hpp"
-#include "tools/output/text_stream.hpp"
 #include "tools/output/timeline_svg.hpp"
 #include "topologies/measurements/measurement.hpp"
 #include "workloads/step/lanes.hpp"

@@ -1,5 +1,5 @@
 // What shells are told to offer.
-#include "tools/manual/completions.hpp"
+#include "tools/manual/manual.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

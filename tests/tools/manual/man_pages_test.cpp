@@ -1,5 +1,5 @@
 // The manual has every command with its options, and every key of every kind of file.
-#include "tools/manual/man_pages.hpp"
+#include "tools/manual/manual.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

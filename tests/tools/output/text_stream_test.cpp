@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
 #include "sim/io/files.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -34,6 +38,55 @@ TEST(text_stream, tells_times_in_microseconds_to_the_nanosecond) {
     for (const std::int64_t nanoseconds : {0, 7, 1000, 1234567}) put_time(out, nanoseconds).put(" ");
     out.commit();
     EXPECT_EQ(read_text(folder.path() / "text"), "0.000 0.007 1.000 1234.567 ");
+}
+
+namespace fs = std::filesystem;
+
+std::string content(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Many more blocks than may wait, of different sizes.
+std::string write_blocks(const fs::path& path) {
+    std::string expected;
+    BackgroundWriter writer(path);
+    for (std::size_t i = 0; i < 100; ++i) {
+        const std::string block(1 + i * 37 % 1000, static_cast<char>('a' + i % 26));
+        expected += block;
+        writer.exchange(block);
+    }
+    writer.commit();
+    return expected;
+}
+
+TEST(background_writer, writes_all_blocks_in_order) {
+    const test::TemporaryFolder folder;
+    const fs::path path = folder.path() / "blocks.txt";
+    const std::string expected = write_blocks(path);
+    EXPECT_EQ(content(path), expected);
+}
+
+TEST(background_writer, packs_as_if_all_were_one) {
+    const test::TemporaryFolder folder;
+    const fs::path path = folder.path() / "blocks.txt.gz";
+    const std::string expected = write_blocks(path);
+    EXPECT_LT(fs::file_size(path), expected.size());
+    EXPECT_EQ(read_text(path), expected);
+}
+
+TEST(background_writer, leaves_no_file_without_commit) {
+    const test::TemporaryFolder folder;
+    const fs::path path = folder.path() / "abandoned.txt";
+    BackgroundWriter(path).exchange("half");
+    EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(background_writer, tells_that_the_device_is_full) {
+    if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+    BackgroundWriter writer("/dev/full");
+    for (int i = 0; i < 20; ++i) writer.exchange("more");
+    EXPECT_THROW(writer.commit(), std::runtime_error);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/program.hpp"
-#include "tools/output/job_comparison_text.hpp"
+#include "tools/output/comparison_text.hpp"
 #include "tools/page/timeline.hpp"
 
 namespace weft {

@@ -1,4 +1,4 @@
-#include "tools/page/partners.hpp"
+#include "tools/page/simulation_page.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "tests/tools/page/small_runs.hpp"
-#include "tools/page/simulation_page.hpp"
 #include "topologies/machine.hpp"
 
 namespace weft {

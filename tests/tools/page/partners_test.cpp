@@ -1,4 +1,4 @@
-#include "tools/page/partners.hpp"
+#include "tools/page/simulation_page.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/page/small_runs.hpp"
-#include "tools/output/text_stream.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {

@@ -1,6 +1,7 @@
-// Manual pages in the man(7) language, as mandoc and groff take it.
+// Manual pages in the man(7) language, as mandoc and groff take it; and what shells complete.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,5 +37,17 @@ struct ManPage {
 };
 
 std::vector<ManPage> man_pages();
+
+// What a shell may put at the end of a command line: commands, options, and the values that an option's or argument's
+// placeholder stands for.
+
+// `words` follow "weft"; the last one, which may be empty, is to be completed. Empty where file names may follow, or
+// where nothing is known. A key that waits for its value ends in "=".
+std::vector<std::string> completions(std::span<const std::string> words);
+
+// Completion scripts of shells (tools/manual/*.completion): each asks `weft completion words` what may follow, so that
+// none grows old.
+std::vector<std::string> shell_names();                      // "bash", "fish", "zsh"
+std::string_view completion_script(std::string_view shell);  // one of shell_names()
 
 }  // namespace weft

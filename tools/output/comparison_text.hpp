@@ -1,4 +1,4 @@
-// A recorded step beside a simulated one, for people and for machines.
+// Compared jobs and steps for people and for machines; and what tables of them have in common with the pages.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,27 @@
 #include <string>
 #include <vector>
 
+#include "tools/explain/job_comparison.hpp"
 #include "tools/output/result_table.hpp"
 #include "workloads/recorded/step_comparison.hpp"
 
 namespace weft {
+
+// The causes that are a thousandth of the longest step in one of the jobs, and the others as one, "all else"; of each
+// job they sum to its step.
+std::vector<ComparedCause> cause_lines(const JobComparison& comparison);
+
+std::string more_text(Seconds time);  // "+1.20 ms", "-3.00 us"; none: ""
+
+// A row per key that differs; per figure; per cause, and the step.
+TextTable input_table(const JobComparison& comparison);
+TextTable figure_table(const JobComparison& comparison);
+TextTable cause_table(const JobComparison& comparison);
+
+std::string job_comparison_text(const JobComparison& comparison);
+std::string job_comparison_json(const JobComparison& comparison);  // seconds and bytes
+
+// A recorded step beside a simulated one.
 
 // The tables of the text and of the page: recorded figures with the simulated ones behind them.
 TextTable work_table(const StepComparison& comparison);  // a row per class in a pass, and all of them

@@ -1,4 +1,4 @@
-#include "tools/output/background_writer.hpp"
+#include "tools/output/text_stream.hpp"
 
 #include <zlib.h>
 #include <algorithm>
