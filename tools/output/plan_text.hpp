@@ -8,7 +8,7 @@
 #include "tools/output/job_json.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/plan/machine_choice.hpp"
+#include "tools/plan/questions.hpp"
 #include "workloads/search/plan_result.hpp"
 
 namespace weft {
