@@ -106,7 +106,8 @@ Bytes head_activations(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
     constexpr double softmax_bytes = 4.0;
     const double kept = keeps_logits(shard.cross_entropy) ? size.element_bytes : softmax_bytes;
-    return {2.0 * size.own_state * size.element_bytes + size.tokens * vocabulary_share(model, shard) * kept};
+    const double inputs = shard.trained.trains("output layer") ? 2.0 : 1.0;
+    return {inputs * size.own_state * size.element_bytes + size.tokens * vocabulary_share(model, shard) * kept};
 }
 
 Bytes head_workspace(const Transformer& model, const Shard& shard) {
@@ -115,7 +116,8 @@ Bytes head_workspace(const Transformer& model, const Shard& shard) {
     const bool divided = shard.sequence_parallel == SequenceParallel::on && shard.tensor > 1;
     const double inputs = size.hidden_state * (divided ? 2.0 : 1.0);
     const double logits = shard.cross_entropy == CrossEntropy::fused ? 0.0 : size.tokens * vocabulary;
-    const Bytes in_products{(inputs + logits + vocabulary * size.hidden) * size.element_bytes};
+    const double weight = shard.trained.trains("output layer") ? vocabulary * size.hidden : 0.0;
+    const Bytes in_products{(inputs + logits + weight) * size.element_bytes};
     if (shard.cross_entropy != CrossEntropy::autograd) return in_products;
     constexpr double wide = 4.0;
     const double gradients = shard.tensor > 1 ? 3.0 : 2.0;

@@ -69,7 +69,8 @@ constexpr std::string_view products_of_recomputation = "products for what is com
 // attention keeps the latent vectors before and after their norms besides the queries, keys and values made from them.
 // With products in 8 or 4 bits, what only they take is kept as they take it (recipes.hpp); the attention output,
 // which attention itself needs in backward, in both forms (Transformer Engine, pytorch/module/linear.py,
-// layernorm_linear.py). Selective recomputation leaves out what its parts make for themselves (LayerPart).
+// layernorm_linear.py). Selective recomputation leaves out what its parts make for themselves (LayerPart). What only
+// the gradient of a frozen matrix takes is not kept.
 std::vector<SavedTensor> saved_tensors(const Transformer& model, LayerKind kind, const Shard& shard,
                                        const Inventory& inventory);
 Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory);

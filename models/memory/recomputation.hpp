@@ -3,7 +3,8 @@
 
 #include <compare>
 #include <cstdint>
-#include <initializer_list>
+
+#include "sim/base/enum_set.hpp"
 
 namespace weft {
 
@@ -30,24 +31,7 @@ enum class LayerPart : std::uint8_t {
     shared_experts,
 };
 
-class LayerParts {
-  public:
-    constexpr LayerParts() = default;
-    constexpr LayerParts(std::initializer_list<LayerPart> parts) {
-        for (const LayerPart part : parts) add(part);
-    }
-    constexpr void add(LayerPart part) { bits_ |= bit(part); }
-    constexpr void remove(LayerPart part) { bits_ &= ~bit(part); }
-    constexpr bool has(LayerPart part) const { return (bits_ & bit(part)) != 0; }
-    constexpr bool empty() const { return bits_ == 0; }
-
-    auto operator<=>(const LayerParts&) const = default;
-
-  private:
-    static constexpr unsigned bit(LayerPart part) { return 1U << static_cast<unsigned>(part); }
-
-    unsigned bits_ = 0;
-};
+using LayerParts = EnumSet<LayerPart>;
 
 // Which layers of a model part are recomputed in full, `n` given:
 //   uniform  all, in groups of n: of a group its first layer's input is kept, and backward runs all of it forward first

@@ -40,7 +40,11 @@ class Tensors {
         half_ = LayerHalf::mlp;
         const double maps = model_.gated && !has_experts(kind) ? copies(2) : 1.0;
         const double mapped = feeds && !mixes ? size_.own_state : own;
-        if (!again(LayerPart::mlp_norm)) keep_operand("MLP's input", mapped * kept_share() * maps);
+        const bool taken = has_experts(kind) ? trains("router") || trains("shared experts up") : trains("h_to_4h");
+        if (!again(LayerPart::mlp_norm)) {
+            if (taken) keep_operand("MLP's input", mapped * kept_share() * maps);
+            keep_for_adapters("h_to_4h", size_.hidden_state);
+        }
         if (has_experts(kind)) experts();
         if (has_mlp(model_, kind)) mlp();
         if (both) keep_bytes("output norm's input", input);
@@ -89,12 +93,22 @@ class Tensors {
         return shared && inventory_.map_inputs == MapInputs::kept ? shard_.tensor : 1.0;
     }
 
+    // A product with a matrix that is frozen keeps no input, and adapters theirs, whole, with what A makes of it.
+    bool trains(std::string_view module) const { return shard_.trained.trains(module); }
+    void keep_for_adapters(std::string_view module, double input) {
+        const double widths = adapter_width(shard_.trained, module);
+        if (widths > 0) keep("adapters' input and what they make of it", input + size_.tokens * widths);
+    }
+
     // Of an input that so many maps take.
     double copies(double maps) const { return inventory_.autocast == Autocast::on ? maps : 1.0; }
 
     void mixer() {
         if (!again(LayerPart::input_norm)) {
-            keep_operand("input of queries, keys and values", size_.own_state * kept_share() * copies(3));
+            if (trains("qkv")) {
+                keep_operand("input of queries, keys and values", size_.own_state * kept_share() * copies(3));
+            }
+            keep_for_adapters("qkv", size_.hidden_state);
         }
         if (is_recurrent(model_.mixer)) {
             for (const SavedTensor& tensor : recurrent_saved(model_, shard_)) saved_.push_back(tensor);
@@ -102,8 +116,9 @@ class Tensors {
             attention();
         }
         keep("projection's input", size_.tokens * size_.context);
+        keep_for_adapters("dense", 0.0);
         if (shard_.casting != Casting::none) {
-            keep_operand("projection's operand", size_.tokens * size_.context);
+            if (trains("dense")) keep_operand("projection's operand", size_.tokens * size_.context);
         } else if (shard_.context_output == ContextOutput::copied) {
             keep("attention output", size_.tokens * size_.context);
         }
@@ -159,16 +174,17 @@ class Tensors {
     void mlp() {
         if (again(LayerPart::mlp)) return;
         keep("activation function's input", size_.tokens * (size_.ffn_inputs + half(size_.ffn)));
-        keep_operand("activation function's output", size_.tokens * size_.ffn);
+        if (trains("4h_to_h")) keep_operand("activation function's output", size_.tokens * size_.ffn);
+        keep_for_adapters("4h_to_h", size_.tokens * size_.ffn);
     }
 
     void experts() {
         if (again(LayerPart::experts)) return;
         const ExpertSizes expert(model_, shard_);
         keep_bytes("router's probabilities", expert.routed * model_.experts.count * softmax_bytes);
-        keep_operand("experts' input", expert.received() * expert.hidden);
+        if (trains("experts")) keep_operand("experts' input", expert.received() * expert.hidden);
         keep("experts' activation function's input", expert.received() * (expert.inputs + half(expert.ffn)));
-        if (!again(LayerPart::expert_activation)) {
+        if (trains("experts") && !again(LayerPart::expert_activation)) {
             keep_operand("experts' activation function's output", expert.received() * expert.ffn);
         }
         if (inventory_.expert_weights == ExpertWeights::on_return) {
@@ -177,7 +193,8 @@ class Tensors {
         if (again(LayerPart::shared_experts)) return;
         keep("shared experts' activation function's input",
              size_.tokens * (expert.shared_inputs + half(expert.shared_ffn)));
-        keep_operand("shared experts' activation function's output", size_.tokens * expert.shared_ffn);
+        if (trains("experts"))
+            keep_operand("shared experts' activation function's output", size_.tokens * expert.shared_ffn);
     }
 
     const Transformer& model_;

@@ -4,6 +4,7 @@
 //   forward          input x weight
 //   input gradient   output gradient x weight transposed
 //   weight gradient  output gradient transposed x input transposed
+// A frozen weight has no such gradient, and input and output gradient are cast for one product each.
 #include <algorithm>
 
 #include "models/transformer/kernel_parts.hpp"
@@ -51,7 +52,8 @@ void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard) 
     const Recipe recipe = recipe_of(shard.casting);
     const double cast = recipe.bytes;
     const bool shares = gathered(piece.piece, shard), transposes = recipe.second == SecondForm::transposed;
-    const double reads = recipe.reads * wide, forms = transposes ? cast : 2.0 * cast;
+    const bool frozen = piece.weight_backward.empty();
+    const double reads = recipe.reads * wide, forms = transposes || frozen ? cast : 2.0 * cast;
     before_products(piece.forward, cast, [&](const Kernel& gemm) -> std::vector<Kernel> {
         const double input = gemm.count * gemm.m * gemm.k;
         if (!normalised(piece.piece, model)) return {memory_kernel("cast input", input, reads + forms)};
@@ -62,6 +64,7 @@ void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard) 
     before_products(piece.input_backward, cast, [&](const Kernel& gemm) -> std::vector<Kernel> {
         const double gradient = gemm.count * gemm.m * gemm.k;
         if (shares) return {memory_kernel("cast gradient", gradient / shard.tensor, reads + forms)};
+        if (frozen) return {memory_kernel("cast gradient", gradient, reads + cast)};
         return {memory_kernel("cast and transpose gradient", gradient, reads + 2.0 * cast)};
     });
     before_products(piece.weight_backward, cast, [&](const Kernel& gemm) -> std::vector<Kernel> {

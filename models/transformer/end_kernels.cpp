@@ -57,6 +57,7 @@ std::vector<Kernel> embedding_forward(const Transformer& model, const Shard& sha
 
 // Rows are added into a gradient of the whole table, which is cleared first.
 std::vector<Kernel> embedding_backward(const Transformer& model, const Shard& shard) {
+    if (!shard.trained.trains("embedding")) return {};
     const ShardSizes size(model, shard);
     const double table = vocabulary_share(model, shard) * size.hidden;
     std::vector<Kernel> kernels;
@@ -97,8 +98,11 @@ std::vector<Kernel> head_backward(const Transformer& model, const Shard& shard) 
                                                                   loss_backward_bytes(shard))};
     cast_for_output(kernels, "cast logits gradient", size.tokens * vocabulary, shard);
     kernels.push_back(output_product("logits input gradient", size.tokens, size.hidden, vocabulary, shard));
-    kernels.push_back(output_product("logits weight gradient", vocabulary, size.hidden, size.tokens, shard));
-    if (model.biases.head) kernels.push_back(memory_kernel("logits bias gradient", size.tokens * vocabulary, e));
+    const bool trained = shard.trained.trains("output layer");
+    if (trained)
+        kernels.push_back(output_product("logits weight gradient", vocabulary, size.hidden, size.tokens, shard));
+    if (trained && model.biases.head)
+        kernels.push_back(memory_kernel("logits bias gradient", size.tokens * vocabulary, e));
     kernels.push_back(memory_kernel("final norm gradient", 3.0 * size.own_state, e));
     if (is_eager(shard)) {  // and its weight's, as in layers (eager_pieces.cpp)
         kernels.back().pass = PassClass::norm;

@@ -13,18 +13,20 @@ double mixer_matrices(const Transformer& model) {
     return static_cast<double>(qkv_matrices(model) +
                                (model.mixer == Mixer::none ? 0 : model.hidden * context_width(model)));
 }
-double layer_matrices(const Transformer& model, LayerKind kind) {
-    const double mixer = mixer_matrices(model);
+double layer_matrices(const Transformer& model, LayerKind kind, EnumSet<ModelPart> parts) {
+    const auto counted = [&](ModelPart part, double elements) { return parts.has(part) ? elements : 0.0; };
+    const double mixer = counted(ModelPart::attention, mixer_matrices(model));
     if (!has_feed_forward(model, kind)) return mixer;
     if (!has_experts(kind)) {
-        return mixer + model.hidden * (static_cast<double>(ffn_input_width(model)) + model.ffn_hidden);
+        const double widths = static_cast<double>(ffn_input_width(model)) + model.ffn_hidden;
+        return mixer + counted(ModelPart::mlp, model.hidden * widths);
     }
     const Experts& experts = model.experts;
     const double expert = static_cast<double>(expert_input_width(model)) + experts.ffn_hidden;
     const double shared = static_cast<double>(shared_input_width(model) + shared_width(model));
     const double scores = experts.count + (experts.shared_gate ? 1.0 : 0.0);
-    return mixer + expert_hidden(model) * experts.top_k * expert +
-           model.hidden * (scores + shared + 2.0 * experts.latent);
+    return mixer + counted(ModelPart::experts, expert_hidden(model) * experts.top_k * expert + model.hidden * shared) +
+           counted(ModelPart::router, model.hidden * (scores + 2.0 * experts.latent));
 }
 
 // Multiply-adds per token and token met of attention's scores and sums; with `share` of the pairs that a layer scores.
@@ -57,11 +59,13 @@ double over_layers(const Transformer& model, Count count) {
 
 double vocabulary(const Transformer& model) { return static_cast<double>(padded_vocabulary(model, 1)); }
 
-// Of all that a token meets, prediction modules and their output layers included.
-double matrices(const Transformer& model) {
+// Of these parts of all that a token meets, prediction modules and their output layers included.
+double matrices(const Transformer& model, EnumSet<ModelPart> parts = whole_model) {
     const double predictions = model.mtp_layers;
-    return over_layers(model, layer_matrices) + predictions * 2.0 * model.hidden * model.hidden +
-           (1.0 + predictions) * model.hidden * vocabulary(model);
+    const double layers =
+        over_layers(model, [&](const Transformer& own, LayerKind kind) { return layer_matrices(own, kind, parts); });
+    const double outputs = parts.has(ModelPart::head) ? (1.0 + predictions) * model.hidden * vocabulary(model) : 0.0;
+    return layers + predictions * 2.0 * model.hidden * model.hidden + outputs;
 }
 
 // What num_floating_point_operations() takes a mixer's maps and products for, in multiply-adds per token.
@@ -95,12 +99,15 @@ bool is_hybrid(const Transformer& model) {
     });
 }
 
-Flops model_flops(const Transformer& model, double sequences, double sequence) {
+Flops model_flops(const Transformer& model, double sequences, double sequence, const Trained& trained) {
     const double tokens = sequences * sequence;
     const double scores = over_layers(model, [&](const Transformer& own, LayerKind kind) {
         return attended_share(own, kind, sequence) * score_width(own) * sequence + further_multiply_adds(own, sequence);
     });
-    return {6.0 * tokens * (matrices(model) + scores)};
+    const Flops all{6.0 * tokens * (matrices(model) + scores)};
+    if (trained.everything()) return all;
+    const double adapters = trained.width > 0 ? static_cast<double>(trained_parameters(model, trained)) : 0.0;
+    return all + Flops{tokens * (6.0 * adapters - 2.0 * matrices(model, trained.frozen))};
 }
 
 Flops megatron_flops(const Transformer& model, double sequences, double sequence, Passes passes) {

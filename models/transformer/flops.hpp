@@ -13,8 +13,9 @@ namespace weft {
 // layers the share of them that causal attention leaves), i.e.
 // 72 B s L h^2 (1 + s/6h + V/12Lh) for h_ffn = 4h, with the vocabulary padded for one tensor rank.
 // Source: Narayanan et al. 2021 (2104.04473) without recomputation; Korthikanti et al. 2022 (2205.05198). Of experts,
-// the router's matrix, the top_k that a token meets and the shared ones.
-Flops model_flops(const Transformer& model, double sequences, double sequence);
+// the router's matrix, the top_k that a token meets and the shared ones. 2 FLOPs less of frozen matrices, and 6 more of
+// adapters (trained.hpp).
+Flops model_flops(const Transformer& model, double sequences, double sequence, const Trained& trained = {});
 
 // Passes over the layers that a printed figure counts.
 enum class Passes : std::uint8_t { forward_backward = 3, with_recompute = 4 };

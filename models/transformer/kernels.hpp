@@ -153,6 +153,7 @@ struct Shard {
     Dispatch dispatch = Dispatch::all_to_all;
     TokenRouting routing = TokenRouting::by_owner;
     PackedAttention packing{};
+    Trained trained{};
 
     auto operator<=>(const Shard&) const = default;
 };

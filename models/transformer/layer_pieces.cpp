@@ -231,14 +231,14 @@ std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, c
         pieces.insert(pieces.end(), experts.begin(), experts.end());
     }
     pieces.push_back(residual(model, size));
-    if (is_eager(shard) && !shard.compiled) {
-        run_eagerly(pieces, model, kind, shard);
-        return pieces;
-    }
-    if (shard.casting != Casting::none) {
+    const bool eager = is_eager(shard) && !shard.compiled;
+    if (eager) run_eagerly(pieces, model, kind, shard);
+    freeze(pieces, shard.trained);
+    if (!eager && shard.casting != Casting::none) {
         for (LayerPiece& piece : pieces) add_casts(piece, model, shard);
     }
-    add_unfused_passes(pieces, model, kind, shard);
+    if (!eager) add_unfused_passes(pieces, model, kind, shard);
+    add_adapters(pieces, model, shard);
     return pieces;
 }
 

@@ -192,6 +192,7 @@ std::vector<Module> layer_modules(const Transformer& model, LayerKind kind, cons
     if (has_experts(kind)) add_experts(modules, model, split);
     if (has_mlp(model, kind)) add_dense_mlp(modules, model, split.tensor);
     if (norms >= NormPlacement::post) modules.push_back(norm_module("output norm", model));
+    train(modules, model, split.trained, split.tensor);
     return modules;
 }
 
@@ -203,14 +204,17 @@ std::vector<Module> embedding_modules(const Transformer& model, const LayerSplit
         add_matrix(modules.back(), model.positions_length, model.hidden);  // every rank holds the whole table
     }
     if (model.embedding_norm) modules.push_back(norm_module("embedding norm", model));
+    train(modules, model, split.trained, split.tensor);
     return modules;
 }
 
 std::vector<Module> head_modules(const Transformer& model, const LayerSplit& split) {
     std::vector<Module> modules{norm_module("final norm", model)};
-    if (model.tied_embeddings) return modules;
-    const std::uint64_t outputs = share_of(padded_vocabulary(model, split.tensor), split.tensor);
-    modules.push_back(linear("output layer", model.biases.head, model.hidden, outputs));
+    if (!model.tied_embeddings) {
+        const std::uint64_t outputs = share_of(padded_vocabulary(model, split.tensor), split.tensor);
+        modules.push_back(linear("output layer", model.biases.head, model.hidden, outputs));
+    }
+    train(modules, model, split.trained, split.tensor);
     return modules;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/transformer/trained.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/document.hpp"
@@ -232,6 +233,7 @@ struct LayerSplit {
     std::uint32_t tensor = 1;
     std::uint32_t expert = 1;
     std::uint32_t expert_tensor = 1;
+    Trained trained{};
 };
 // The same for the experts of a layer. Does not repeat tensor_obstacles.
 std::vector<std::string> expert_obstacles(const Transformer& model, const LayerSplit& split);
@@ -243,6 +245,7 @@ struct Module {
     bool expert = false;                 // its gradients are reduced over the ranks that hold the same experts
     std::vector<std::uint64_t> tensors;  // elements of each, in registration order
     std::vector<bool> vector;            // of each: one-dimensional (a bias or norm: no weight decay)
+    std::vector<bool> frozen{};          // of each: not trained; empty: all are
     // Of each, the first dimensions (outputs) of what PyTorch's own modules register in its place: one, or three where
     // queries, keys and values are one tensor here, two of a gated MLP's inputs. Of experts none: their tensors are
     // slices, along that dimension, of tensors of all the rank's experts.

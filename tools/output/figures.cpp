@@ -36,13 +36,14 @@ std::string short_count(std::uint64_t count) {
 
 }  // namespace
 
-std::string model_text(std::string_view name, std::uint64_t parameters, std::uint64_t active) {
-    const std::string also = active < parameters ? fmt::format(", {} active", short_count(active)) : "";
+std::string model_text(std::string_view name, std::uint64_t parameters, std::uint64_t active, std::uint64_t trained) {
+    std::string also = active < parameters ? fmt::format(", {} active", short_count(active)) : "";
+    if (trained < parameters) also += fmt::format(", {} trained", short_count(trained));
     return fmt::format("{} ({} parameters{})", name, short_count(parameters), also);
 }
 
 std::string model_text(const Transformer& model) {
-    return model_text(model.name, parameters(model), active_parameters(model));
+    return model_text(model.name, parameters(model), active_parameters(model), parameters(model));
 }
 
 std::string method_text(const Method& method) {

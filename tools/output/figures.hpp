@@ -26,7 +26,7 @@ std::string listed(const Rows& rows, Text text, std::string_view comma = ", ") {
 }
 
 // "llama3-8b (8.03B parameters)", "mixtral-8x7b (46.7B parameters, 12.9B active)"
-std::string model_text(std::string_view name, std::uint64_t parameters, std::uint64_t active);
+std::string model_text(std::string_view name, std::uint64_t parameters, std::uint64_t active, std::uint64_t trained);
 std::string model_text(const Transformer& model);
 
 // "ring simple, 8 channels"; empty where nobody chose a method.

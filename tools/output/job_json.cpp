@@ -203,6 +203,10 @@ Json job_json(const Job& job, const MachineInfo& machine, const JobRecord& recor
     }
     if (job.optimizer != OptimizerSettings{}) add("optimizer");
     if (job.names_recipe == Setting::on) add("fp8_recipe");
+    if (!job.trained.everything()) {
+        add(job.trained.width > 0 ? "adapters" : "frozen");
+        json["trained_parameters"] = trained_parameters(job.model, job.trained);
+    }
     for (const char* const key : {"communication_units", "offloaded_layers"}) {
         if (!stands_as_usual(job, key)) add(key);
     }

@@ -155,9 +155,10 @@ Json background_json(const Fabric& fabric) {
 }
 
 std::string subject_text(const Report& report) {
-    std::string out = fmt::format("{} on {}: {}\n{}, {}, network {}\n",
-                                  model_text(report.model, report.parameters, report.active_parameters), report.machine,
-                                  report.layout, report.framework, report.batch, report.network);
+    std::string out =
+        fmt::format("{} on {}: {}\n{}, {}, network {}\n",
+                    model_text(report.model, report.parameters, report.active_parameters, report.trained_parameters),
+                    report.machine, report.layout, report.framework, report.batch, report.network);
     if (!report.lacking.empty()) out += fmt::format("modelled, cannot be run: {}\n", fmt::join(report.lacking, "; "));
     for (const std::string& remark : report.remarks) out += fmt::format("note: {}\n", remark);
     return out;

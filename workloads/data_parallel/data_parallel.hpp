@@ -26,9 +26,12 @@ struct StageModule {
     bool expert = false;                 // reduced over expert_data instead of data
     std::vector<std::uint64_t> tensors;  // elements of each on this rank, in registration order
     std::vector<bool> vector;            // of each: one-dimensional (a bias or norm: no weight decay)
+    std::vector<bool> frozen{};          // of each: not trained; empty: all are
     std::vector<std::vector<std::uint64_t>> rows{};  // as Module has them; may be empty: each element is a row
     std::uint64_t slices = 0;
     bool recomputed = false;  // its layer runs forward again, whole, before its backward
+
+    bool trains(std::size_t tensor) const { return frozen.empty() || !frozen[tensor]; }
 };
 
 enum class StepKind : std::uint8_t { first, steady };  // the first step of a run records, connects and gathers more

@@ -30,7 +30,7 @@ std::vector<OptimizerGroup> optimizer_groups(const ShardingInput& input) {
             const RankGroups kind = expert ? RankGroups{"expert_data"} : copy_axes();
             OptimizerGroup group{.group = kind, .ranks = ranks_of(input, kind)};
             for (std::size_t t = 0; t < tensors.size(); ++t) {
-                if (tensors[t].expert != expert || tensors[t].vector != vector) continue;
+                if (!tensors[t].trained || tensors[t].expert != expert || tensors[t].vector != vector) continue;
                 group.tensors.push_back(t);
                 group.elements += static_cast<double>(tensors[t].elements);
             }

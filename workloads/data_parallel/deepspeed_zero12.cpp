@@ -51,7 +51,9 @@ class DeepSpeedZero12 final : public DataParallel {
 
     void after(Script& script, const PassAt& at, std::size_t index) override {
         if (idle(at)) return;
-        for (std::size_t t = first_[index + 1]; t-- > first_[index];) add(script, t, where(at));
+        for (std::size_t t = first_[index + 1]; t-- > first_[index];) {
+            if (tensors_[t].trained) add(script, t, where(at));
+        }
     }
 
     void end_pass(Script& script, const PassAt& at) override {
@@ -238,7 +240,7 @@ class DeepSpeedStage0 final : public DataParallel {
         for (const RankGroups group : reducing_groups()) {
             double filled = 0;
             for (const StageTensor& tensor : stage_tensors(input_.modules)) {
-                if (group_of(tensor) != group) continue;
+                if (!tensor.trained || group_of(tensor) != group) continue;
                 filled += static_cast<double>(tensor.elements);
                 if (filled <= deepspeed_bucket_elements) continue;
                 reduce(script, group, filled);

@@ -99,7 +99,9 @@ class DeepSpeedZero3 final : public DataParallel {
             if (!coordinator_.resident(static_cast<std::uint32_t>(t))) gathers_.released(t);
         }
         if (at.pass != Pass::backward) return;
-        for (std::size_t t = first_[index + 1]; t-- > first_[index];) gradients_.add(script, t, at.where);
+        for (std::size_t t = first_[index + 1]; t-- > first_[index];) {
+            if (tensors_[t].trained) gradients_.add(script, t, at.where);
+        }
     }
 
     void end_pass(Script& script, const PassAt& at) override {
@@ -125,12 +127,13 @@ class DeepSpeedZero3 final : public DataParallel {
         if (const HostCopies host(input_); host.used() != host.holds_parameters()) {
             double own = 0;
             for (const StageTensor& tensor : tensors_) {
+                if (!tensor.trained) continue;
                 own += static_cast<double>(padded_elements(input_, tensor)) / ranks_of(input_, group_of(tensor));
             }
             host.used() ? host.load_parameters(script, own) : host.store_parameters(script, own);
         }
         for (std::size_t t = 0; t < tensors_.size(); ++t) {
-            if (persistent(input_, tensors_[t])) gathers_.gather_alone(script, t);
+            if (tensors_[t].trained && persistent(input_, tensors_[t])) gathers_.gather_alone(script, t);
         }
         gathers_.forget_copies();
         coordinator_.gather_persistent();

@@ -102,14 +102,17 @@ bool hybrid_sharding(const ShardingInput& input) {
     return asked && input.inner_ranks < input.ranks;
 }
 
-double padded_elements(const StageModule& module, std::uint32_t ranks) {
+double padded_elements(const StageModule& module, std::uint32_t ranks, Counted counted) {
+    const auto left_out = [&](std::size_t t) { return counted == Counted::trained && !module.trains(t); };
     if (module.slices > 0) {
+        if (left_out(0)) return 0;
         const auto slices = static_cast<double>(module.slices);
         if (module.expert && slices < ranks) return round_up(own_elements(module), ranks);
         return own_elements(module) / slices * round_up(slices, ranks);
     }
     double padded = 0;
     for (std::size_t t = 0; t < module.tensors.size(); ++t) {
+        if (left_out(t)) continue;
         const auto elements = static_cast<double>(module.tensors[t]);
         if (module.rows.empty()) {
             padded += round_up(elements, ranks);
@@ -136,9 +139,13 @@ std::vector<FsdpUnit> fsdp_units(const ShardingInput& input) {
         if (first) units.push_back(empty_unit(input, kinds[m], module));
         FsdpUnit& unit = units[it->second];
         unit.modules.push_back(m);
-        unit.elements += input.fsdp.version == 1 ? own_elements(module) : padded_elements(module, unit.ranks);
+        const bool flat = input.fsdp.version == 1;  // trained as a whole
+        unit.elements += flat ? own_elements(module) : padded_elements(module, unit.ranks);
+        unit.trained += flat ? own_elements(module) : padded_elements(module, unit.ranks, Counted::trained);
     }
-    for (FsdpUnit& unit : units) unit.elements = round_up(unit.elements, unit.ranks);
+    for (FsdpUnit& unit : units) {
+        for (double* const each : {&unit.elements, &unit.trained}) *each = round_up(*each, unit.ranks);
+    }
     return units;
 }
 

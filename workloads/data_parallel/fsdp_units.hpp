@@ -64,9 +64,9 @@ struct FsdpUnit {
     std::uint32_t chunk = 0;
     std::uint32_t layer = 0;               // of its first module
     std::vector<std::uint32_t> modules{};  // in forward order
-    // As gathered and scattered. Version 1 pads the flat parameter to a multiple of the ranks, version 2 the first
-    // dimension of every tensor.
-    double elements = 0;
+    // As gathered, and of them those that are trained, as scattered. Version 1 pads the flat parameter to a multiple of
+    // the ranks, version 2 the first dimension of every tensor.
+    double elements = 0, trained = 0;
 };
 
 // In forward order of their first modules.
@@ -87,6 +87,7 @@ bool hybrid_sharding(const ShardingInput& input);
 // (torch/distributed/fsdp/_fully_shard/_fsdp_param.py of PyTorch 2.9, _init_sharded_param: padded_sharded_size).
 // Experts are slices of one tensor; where those that ranks share are fewer than the ranks, their second dimension is
 // cut instead (torchtitan models/llama4/infra/parallelize.py, apply_fsdp), which has to divide.
-double padded_elements(const StageModule& module, std::uint32_t ranks);
+enum class Counted : std::uint8_t { all, trained };
+double padded_elements(const StageModule& module, std::uint32_t ranks, Counted counted = Counted::all);
 
 }  // namespace weft

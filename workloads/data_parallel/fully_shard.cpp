@@ -217,13 +217,13 @@ class FullyShard final : public DataParallel {
         const FsdpUnit& unit = units_[u];
         if (input_.tensor_ranks > 1 && composes()) sum_norms(script, unit, where);
         if (is_alone(unit)) reduce_alone(script, u, where);
-        if (unit.ranks == 1 && !unit.replicas) return;
+        if ((unit.ranks == 1 && !unit.replicas) || unit.trained == 0) return;
         if (scattered_ != Action::none) script.wait(scattered_);
         std::erase(reductions_, scattered_);
-        copy(script, "copy in gradients", unit.elements * (summed_bytes() + reduced_bytes()), where);
+        copy(script, "copy in gradients", unit.trained * (summed_bytes() + reduced_bytes()), where);
         Call call{Collective::reduce_scatter,
                   unit.group,
-                  {unit.elements * reduced_bytes()},
+                  {unit.trained * reduced_bytes()},
                   "reduce-scatter gradients",
                   type_of(reduced_bytes())};
         scattered_ = unit.ranks > 1 ? script.issue(call, where, script.now()) : Action::none;
@@ -242,7 +242,7 @@ class FullyShard final : public DataParallel {
         return composes() && unit.ranks == 1 && !unit.replicas && input_.ranks == 1 && input_.sharing_experts == 1;
     }
     void reduce_alone(Script& script, std::size_t u, Where where) {
-        const double elements = units_[u].elements;
+        const double elements = units_[u].trained;
         copy(script, "pack gradients", elements * (summed_bytes() + reduced_bytes()), where, PassClass::strided);
         const double sum = reduced_[u] ? 3 * 4 : 0;
         copy(script, "copy gradients", elements * (2 * reduced_bytes() + sum), where, PassClass::element_wise);
@@ -255,10 +255,11 @@ class FullyShard final : public DataParallel {
         for (const std::uint32_t m : unit.modules) {
             const StageModule& module = input_.modules[m];
             if (!module.name.ends_with("norm")) continue;
-            for (const std::uint64_t elements : module.tensors) {
+            for (std::size_t t = 0; t < module.tensors.size(); ++t) {
+                if (!module.trains(t)) continue;
                 script.call({Collective::all_reduce,
                              {"tensor"},
-                             {static_cast<double>(elements) * summed_bytes()},
+                             {static_cast<double>(module.tensors[t]) * summed_bytes()},
                              "all-reduce norm gradients",
                              type_of(summed_bytes())},
                             where);

@@ -45,14 +45,16 @@ class MegatronDdp final : public DataParallel {
 
     void before(Script& script, const PassAt& at, std::size_t index) override {
         if (at.pass != Pass::forward || !gathers_beside_forward()) return;
-        for (std::size_t t = first_[index]; t < first_[index + 1]; ++t) finish_gather(script, bucket_of_[t], at.where);
+        for (std::size_t t = first_[index]; t < first_[index + 1]; ++t) {
+            if (tensors_[t].trained) finish_gather(script, bucket_of_[t], at.where);
+        }
     }
 
     void after(Script& script, const PassAt& at, std::size_t index) override {
         if (at.pass != Pass::backward || !reduces(at)) return;
         for (std::size_t t = first_[index + 1]; t-- > first_[index];) {
             const std::size_t b = bucket_of_[t];
-            if (--missing_[b] > 0) continue;
+            if (!tensors_[t].trained || --missing_[b] > 0) continue;
             reductions_.push_back(script.issue(reduction(buckets_[b]), {.layer = at.where.layer}, script.now()));
         }
     }
@@ -156,7 +158,7 @@ class MegatronDdp final : public DataParallel {
     std::vector<std::size_t> first_;
     std::vector<StageTensor> tensors_;
     std::vector<MegatronBucket> buckets_;
-    std::vector<std::size_t> bucket_of_;     // of each tensor
+    std::vector<std::size_t> bucket_of_;     // of each tensor that is trained
     std::vector<std::size_t> missing_;       // of each bucket: tensors whose gradient is not ready
     std::vector<ActionId> reductions_;       // in flight
     std::vector<ActionId> gathers_;          // of each bucket: none before, `done` once waited for

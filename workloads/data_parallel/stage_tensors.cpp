@@ -15,8 +15,8 @@ std::vector<StageTensor> stage_tensors(std::span<const StageModule> modules) {
         WEFT_CHECK(module.vector.size() == module.tensors.size(),
                    "a module says of each tensor whether it is a vector");
         for (std::size_t t = 0; t < module.tensors.size(); ++t) {
-            tensors.push_back(
-                {module.tensors[t], m, module.layer, module.chunk, static_cast<bool>(module.vector[t]), module.expert});
+            tensors.push_back({module.tensors[t], m, module.layer, module.chunk, static_cast<bool>(module.vector[t]),
+                               module.expert, module.trains(t)});
         }
     }
     return tensors;
@@ -126,7 +126,7 @@ std::vector<MegatronBucket> megatron_buckets(const ShardingInput& input) {
         for (const RankGroups group : reducing_groups()) {
             Buffer buffer(input, group, chunk);
             for (std::size_t t = tensors.size(); t-- > 0;) {
-                if (tensors[t].chunk != chunk || group_of(tensors[t]) != group) continue;
+                if (!tensors[t].trained || tensors[t].chunk != chunk || group_of(tensors[t]) != group) continue;
                 const bool alone = input.zero > 0 && shared_embedding(input, tensors, t);
                 buffer.add(t, static_cast<double>(tensors[t].elements), alone, buckets);
             }

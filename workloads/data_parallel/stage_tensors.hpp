@@ -16,6 +16,7 @@ struct StageTensor {
     std::uint32_t chunk = 0;
     bool vector = false;
     bool expert = false;
+    bool trained = true;
 };
 
 // In registration order.

@@ -55,6 +55,7 @@ class TorchDdp final : public DataParallel {
         if (at.pass == Pass::backward) cast(script, "cast and scale gradients", at, index, input_.element_bytes + 12);
         if (!reduces(at)) return;
         for (std::size_t t = first_[index + 1]; t-- > first_[index];) {
+            if (!tensors_[t].trained) continue;
             Bucket& bucket = buckets_[bucket_of_[t]];
             if (--bucket.missing > 0) continue;
             const Call call{
@@ -83,7 +84,9 @@ class TorchDdp final : public DataParallel {
     void cast(Script& script, std::string_view label, const PassAt& at, std::size_t index, double bytes) const {
         if (!input_.autocast || input_.device == nullptr) return;
         double elements = 0;
-        for (const std::uint64_t tensor : input_.modules[index].tensors) elements += static_cast<double>(tensor);
+        for (std::size_t t = first_[index]; t < first_[index + 1]; ++t) {
+            if (at.pass == Pass::forward || tensors_[t].trained) elements += static_cast<double>(tensors_[t].elements);
+        }
         script.compute(label, pass_time(*input_.device, {elements * bytes}, PassClass::element_wise), at.where);
     }
 
@@ -95,7 +98,7 @@ class TorchDdp final : public DataParallel {
         double cap = input_.ddp.first_bucket_mib * mebibyte;
         bool open = false;
         for (std::size_t t = tensors_.size(); t-- > 0;) {
-            if (group_of(tensors_[t]) != group) continue;
+            if (!tensors_[t].trained || group_of(tensors_[t]) != group) continue;
             if (!open) buckets_.push_back({.group = group});
             Bucket& bucket = buckets_.back();
             bucket.bytes += static_cast<double>(tensors_[t].elements) * input_.gradient_bytes;
@@ -114,7 +117,7 @@ class TorchDdp final : public DataParallel {
     std::vector<StageTensor> tensors_;
     std::vector<std::size_t> first_;
     std::vector<Bucket> buckets_;
-    std::vector<std::size_t> bucket_of_;  // of each tensor
+    std::vector<std::size_t> bucket_of_;  // of each tensor that is trained
     std::vector<ActionId> in_flight_;
 };
 

@@ -97,11 +97,13 @@ CheckpointCosts checkpoint_costs(const Plan& plan, const StorageFigures& storage
     const double ranks = job.layout.ranks_of_stage();
     CheckpointCosts costs;
     for (const Stage& stage : plan.stages) {
-        const double different =  // parameters that the stage's ranks hold between them
-            stage.dense * (ranks / job.layout.copies()) + stage.expert * (ranks / job.layout.expert_data());
+        const double different =  // trained parameters that the stage's ranks hold between them
+            stage.trained_dense * (ranks / job.layout.copies()) +
+            stage.trained_expert * (ranks / job.layout.expert_data());
+        const double updated = updated_parameters(job, stage);
         const Bytes states = optimizer_states(job, stage), rank = stage.memory.parameters + states;
         costs.written += Bytes{different * job.framework->passing(job).parameters} +
-                         states * (different / updated_parameters(job, stage));
+                         states * (updated > 0.0 ? different / updated : 0.0);
         costs.read += rank * ranks;
         costs.rank = std::max(costs.rank, rank);
     }

@@ -67,6 +67,7 @@ struct HostOperations {
 
 // Of one piece of a layer, communication calls apart.
 HostOperations host_operations(const Job& job, Piece piece);
+HostOperations host_operations(const Job& job, const LayerPiece& piece);  // as the job trains it
 // The same where every operator is a kernel (Job::modules), of a piece's own and of what data parallelism does for the
 // layer, in its first piece.
 HostOperations eager_operations(const Job& job, LayerKind kind, const LayerPiece& piece);

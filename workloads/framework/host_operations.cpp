@@ -203,6 +203,19 @@ HostOperations host_operations(const Job& job, Piece piece) {
     return sum;
 }
 
+// Of an adapter two maps, the scaling and the sum.
+HostOperations host_operations(const Job& job, const LayerPiece& piece) {
+    HostOperations sum = host_operations(job, piece.piece);
+    if (!job.trained.trains(piece.module) && !piece.module.empty()) sum.weight_backward = 0;
+    const Modules modules = job.framework->modules(job);
+    const bool torch = modules == Modules::pytorch || modules == Modules::pytorch_units;
+    const HostOperations map = torch ? HostOperations{2, 1, 1} : HostOperations{5, 3, 2};
+    const double width = job.trained.width, adapters = width > 0 ? adapter_width(job.trained, piece.module) / width : 0;
+    sum +=
+        {adapters * (2 * map.forward + 2), adapters * (2 * map.input_backward + 2), adapters * 2 * map.weight_backward};
+    return sum;
+}
+
 namespace {
 
 // An operator that PyTorch's dispatcher and autograd launch, in operations of the table above: 47 to 72 us on a host
@@ -250,7 +263,9 @@ double update_operations(const Job& job, std::span<const StageModule> modules) {
     double tensors = 0;
     for (const StageModule& module : modules) {
         const bool is_one = module.slices > 1 && !is_fused;  // a tensor has a matrix of all experts
-        tensors += is_one ? matrices_of_expert(job.model) : static_cast<double>(module.tensors.size());
+        for (std::size_t t = 0; t < (is_one ? 1 : module.tensors.size()); ++t) {
+            if (module.trains(t)) tensors += is_one ? matrices_of_expert(job.model) : 1.0;
+        }
     }
     return is_fused ? tensors : 2.0 * tensors * operations_of_operator;
 }

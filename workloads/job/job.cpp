@@ -77,7 +77,8 @@ Shard Job::shard() const {
                 .capacity_factor = experts.capacity_factor,
                 .dispatch = experts.dispatcher,
                 .routing = framework->routing,
-                .packing = packing};
+                .packing = packing,
+                .trained = trained};
     for (const Scheme* scheme : parallelism::all()) {
         if (scheme->shard != nullptr) scheme->shard(*this, shard);
     }
@@ -86,7 +87,7 @@ Shard Job::shard() const {
 
 LayerSplit Job::split() const {
     const Shard own = shard();
-    return {.tensor = own.tensor, .expert = own.expert, .expert_tensor = own.expert_tensor};
+    return {.tensor = own.tensor, .expert = own.expert, .expert_tensor = own.expert_tensor, .trained = trained};
 }
 
 bool Job::reduces_experts_apart() const {
@@ -215,6 +216,16 @@ static void check_model(const Job& job, const Refusals& refuse) {
     if (model.mtp_layers > 0 && model.hidden % job.layout.tensor != 0) {
         refuse("model.mtp_layers", "{} tensor ranks do not divide the {} outputs of the map of a prediction module",
                job.layout.tensor, model.hidden);
+    }
+    const std::string_view key = job.trained.width > 0 ? "adapters" : "frozen";
+    for (const std::string& obstacle : training_obstacles(model, job.trained, job.layout.tensor))
+        refuse(key, "{}", obstacle);
+    const bool flat = job.framework->name == "fsdp" && job.fsdp.version == 1;
+    if (!job.trained.everything() && flat) {
+        refuse(key, "a flat parameter of FSDP is trained or frozen as a whole; needs fsdp.version 2");
+    }
+    if (job.trained.width > 0 && job.layout.tensor > 1 && job.framework->name != "megatron") {
+        refuse(key, "how {} cuts adapters over tensor ranks is not known; Megatron-core's are", job.framework->name);
     }
     const Batch& batch = job.batch;
     if (batch.document > 0 && (batch.document > batch.sequence || batch.sequence % batch.document != 0)) {

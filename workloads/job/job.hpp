@@ -65,6 +65,7 @@ struct Job {
     std::uint32_t nodes = 1;
     std::uint32_t ranks_per_node = 1;  // accelerators of a node
     Transformer model;
+    Trained trained;
     const Framework* framework = nullptr;
     Layout layout;
     Batch batch;

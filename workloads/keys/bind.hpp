@@ -100,6 +100,7 @@ class Section {
 void bind_layout(KeyRows& rows);
 void bind_experts(KeyRows& rows);
 void bind_recompute(JobKey& key);
+void bind_trained(KeyRows& rows);
 void bind_members(KeyRows& rows);  // all keys
 
 }  // namespace weft

@@ -241,8 +241,8 @@ void bind_torch(KeyRows& rows) {
 }  // namespace
 
 void bind_members(KeyRows& rows) {
-    for (const auto bind : {bind_step, bind_layout, bind_batch, bind_optimizer, bind_deepspeed, bind_megatron,
-                            bind_torch, bind_experts}) {
+    for (const auto bind : {bind_step, bind_trained, bind_layout, bind_batch, bind_optimizer, bind_deepspeed,
+                            bind_megatron, bind_torch, bind_experts}) {
         bind(rows);
     }
 }

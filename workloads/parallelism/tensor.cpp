@@ -36,10 +36,47 @@ bool is_row(Piece piece) {
     return piece == Piece::projection || piece == Piece::mlp_down || piece == Piece::shared_down;
 }
 
+std::string_view module_of(Piece piece) {
+    if (piece == Piece::qkv) return "qkv";
+    if (piece == Piece::projection) return "dense";
+    if (piece == Piece::mlp_up) return "h_to_4h";
+    if (piece == Piece::mlp_down) return "4h_to_h";
+    return piece == Piece::head ? "output layer" : "shared experts";
+}
+
+// The exchanges of Megatron-Bridge's ParallelLinearAdapter (trained.hpp). Under sequence parallelism Transformer Engine
+// gives back the gathered input of a map, which it then gathers in working precision, and adds the adapter's gradient
+// to its own before it scatters it; where it gathers under the product (megatron.overlap_tensor) adapters do both for
+// themselves.
+void around_adapters(const Job& job, Piece piece, Pass pass, Around& around) {
+    const double width = job.trained.width;
+    const double adapters = width > 0 ? adapter_width(job.trained, module_of(piece)) / width : 0.0;
+    const bool forward = pass == Pass::forward, by_outputs = is_column(piece), shares = shares_tokens(job);
+    const bool alone = shares && job.megatron.overlap_tensor == Setting::on;
+    for (double i = 0; i < adapters; ++i) {
+        Call narrow = reduce_hidden(job, "all-reduce adapter");
+        narrow.message = narrow.message * (width / job.model.hidden);
+        if (forward && by_outputs) {
+            if (alone) around.before.push_back(gather_hidden(job, "all-gather adapter input"));
+            narrow.op = Collective::all_gather;
+            narrow.label = "all-gather adapter";
+        } else if (!forward && !by_outputs && shares) {
+            around.before.push_back(gather_hidden(job, "all-gather adapter gradient"));
+        }
+        around.after.push_back(narrow);
+        if (forward && !by_outputs) around.after.push_back(gather_hidden(job, "all-gather adapter output"));
+        if (forward || !by_outputs) continue;
+        if (alone) around.after.push_back(scatter_hidden(job, "reduce-scatter adapter gradient"));
+        if (!shares) around.after.push_back(reduce_hidden(job, "all-reduce adapter gradient"));
+    }
+}
+
 void around_forward(const Job& job, Piece piece, Around& around) {
+    const bool gives_input = job.trained.adapts(module_of(piece)) && job.megatron.overlap_tensor == Setting::off;
     const bool summed_later = piece == Piece::projection && job.model.parallel_residual;  // with the MLP's output
     if (is_column(piece) && shares_tokens(job)) {
         if (piece == Piece::head) return around.before.push_back(gather_hidden(job, "all-gather head input"));
+        if (gives_input) return around.before.push_back(gather_hidden(job, "all-gather layer"));
         gather_operand(job, "all-gather layer", OperandForms::one, around.before);
     } else if (is_row(piece) && !summed_later) {
         around.after.push_back(sum_hidden(job, "reduce-scatter layer", "all-reduce layer"));
@@ -51,17 +88,19 @@ void around_forward(const Job& job, Piece piece, Around& around) {
 // Under sequence parallelism a map's input was kept in shares, unless the framework keeps it whole; it is gathered for
 // the weights' gradient while the input's gradient is computed.
 void around_backward(const Job& job, Piece piece, Around& around) {
+    const bool trains = job.trained.trains(module_of(piece));
     if (is_column(piece)) {
         const std::string_view reduced = piece == Piece::head ? "all-reduce head gradient" : "all-reduce layer";
         around.sums.push_back(sum_hidden(job, "reduce-scatter input gradient", reduced));
     }
     if (!shares_tokens(job)) return;
-    if (is_column(piece) && job.framework->map_inputs == MapInputs::gathered_again) {
+    if (trains && is_column(piece) && job.framework->map_inputs == MapInputs::gathered_again) {
         if (piece == Piece::head) return around.beside.push_back(gather_hidden(job, "all-gather head input"));
         gather_operand(job, "all-gather saved input", OperandForms::saved, around.beside);
     } else if (is_row(piece)) {
-        gather_operand(job, "all-gather output gradient", OperandForms::all, around.before);
-    } else if (piece == Piece::embedding) {
+        const OperandForms forms = trains ? OperandForms::all : OperandForms::one;
+        gather_operand(job, "all-gather output gradient", forms, around.before);
+    } else if (piece == Piece::embedding && job.trained.trains("embedding")) {
         around.before.push_back(gather_hidden(job, "all-gather embedding gradient"));
     }
 }
@@ -95,6 +134,7 @@ void around(const Job& job, Piece piece, Pass pass, Around& around) {
     const bool overlaps = shares_tokens(job) && job.megatron.overlap_tensor == Setting::on;
     if (exchanges && overlaps && piece != Piece::embedding && piece != Piece::head)
         around.overlap = static_cast<double>(ranks - 1) / ranks;
+    around_adapters(job, piece, pass, around);
 }
 
 // Elements of a module whose gradient every tensor rank holds a part of under sequence parallelism: norms, routers, and
@@ -105,7 +145,8 @@ double elements_of_parts(const StageModule& module) {
         module.name == "dense" || module.name == "4h_to_h" || module.name == "shared experts down";
     double elements = 0;
     for (std::size_t i = 0; i < module.tensors.size(); ++i) {
-        if (whole || (row_parallel && module.vector[i])) elements += static_cast<double>(module.tensors[i]);
+        if (module.trains(i) && (whole || (row_parallel && module.vector[i])))
+            elements += static_cast<double>(module.tensors[i]);
     }
     return elements;
 }
@@ -115,6 +156,7 @@ void finish(const Job& job, std::span<const StageModule> modules, std::vector<Ca
     if (!shares_tokens(job) || job.framework->norm_gradients == NormGradients::apart) return;
     double elements = 0;
     for (const StageModule& module : modules) elements += elements_of_parts(module);
+    if (elements == 0 && !job.trained.everything()) return;
     const double bytes = job.framework->gradient_bytes(job);
     calls.push_back({Collective::all_reduce,
                      {"tensor"},

@@ -99,7 +99,8 @@ Plan make_plan(const Study& study) {
     plan.host_bound = host_bound(plan);
     const Batch& batch = plan.job.batch;
     const double document = plan.job.packing.share > 0 ? plan.job.packing.share * batch.sequence : batch.sequence;
-    plan.model_flops = model_flops(plan.job.model, batch.global * (batch.sequence / document), document);
+    plan.model_flops =
+        model_flops(plan.job.model, batch.global * (batch.sequence / document), document, plan.job.trained);
     plan.hardware_flops = hardware_flops(plan);
     return plan;
 }
@@ -136,7 +137,8 @@ ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind ste
         .gradient_overlap = job.gradient_overlap,
         .bucket_elements = job.bucket_elements,
         .loss_scaling = job.precision == Precision::fp16 ? LossScaling::dynamic : LossScaling::none,
-        .embedding_tie = job.copies_embedding() ? EmbeddingTie::over_stages : EmbeddingTie::none,
+        .embedding_tie =
+            job.copies_embedding() && job.trained.trains("embedding") ? EmbeddingTie::over_stages : EmbeddingTie::none,
         .checkpointing = runs_again(job.recompute.granularity) ? Checkpointing::marked_layers : Checkpointing::none,
         .optimizer = job.optimizer,
         .host_link = plan.machine.host ? plan.machine.host->link : BytesPerSecond{},

@@ -78,11 +78,13 @@ struct Stage {
     std::vector<Slot> slots;
     std::vector<StageModule> modules;  // in forward order, chunk by chunk
     double dense = 0, expert = 0;      // parameters of this rank
+    double trained_dense = 0, trained_expert = 0;
     Seconds optimizer;
     MemoryUse memory;
 
     std::uint32_t layers() const;
     double parameters() const { return dense + expert; }
+    double trained() const { return trained_dense + trained_expert; }
     bool has_embedding() const;
     bool has_head() const;
 };

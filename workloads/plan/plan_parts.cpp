@@ -88,7 +88,7 @@ LayerCosts layer_costs(const Plan& plan, const Job& job, LayerKind kind, const K
                                      double(piece.weight_backward.size())};
         const HostOperations operations = job.modules != ModuleCode::framework ? eager_operations(job, kind, piece)
                                           : job.compile == Setting::on         ? kernels
-                                                                               : host_operations(job, piece.piece);
+                                                                               : host_operations(job, piece);
         if (job.blocking_launches == Setting::on) wait_for(costs.pieces.back(), operations, kernels, plan.device);
         HostOperations& issued = costs.pieces.back().host;
         if (!is_replayed(job, piece.piece)) {
@@ -138,7 +138,8 @@ class StageModules {
                                   .layer = end,
                                   .chunk = index,
                                   .tensors = {job_.embedding_matrix()},
-                                  .vector = {false}});
+                                  .vector = {false},
+                                  .frozen = {!job_.trained.trains("embedding")}});
     }
 
   private:
@@ -150,6 +151,7 @@ class StageModules {
                                       .expert = module.expert && job_.reduces_experts_apart(),
                                       .tensors = module.tensors,
                                       .vector = module.vector,
+                                      .frozen = module.frozen,
                                       .rows = module.rows,
                                       .slices = module.slices});
         }
@@ -161,8 +163,10 @@ class StageModules {
 
 void count_parameters(Stage& stage) {
     for (const StageModule& module : stage.modules) {
-        for (const std::uint64_t elements : module.tensors) {
-            (module.expert ? stage.expert : stage.dense) += static_cast<double>(elements);
+        for (std::size_t t = 0; t < module.tensors.size(); ++t) {
+            const auto elements = static_cast<double>(module.tensors[t]);
+            (module.expert ? stage.expert : stage.dense) += elements;
+            if (module.trains(t)) (module.expert ? stage.trained_expert : stage.trained_dense) += elements;
         }
     }
 }

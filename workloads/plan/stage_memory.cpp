@@ -195,7 +195,8 @@ Bytes placeholders(const Job& job, const Stage& stage) {
         if (module.name == "embedding" || module.name == "positions" || module.name == "output layer") continue;
         for (std::size_t i = 0; i < module.tensors.size(); ++i) {
             const std::pair shape{module.tensors[i], module.name};
-            if (!module.vector[i] && std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
+            if (!module.vector[i] && module.trains(i) && std::ranges::find(shapes, shape) == shapes.end())
+                shapes.push_back(shape);
         }
     }
     double elements = 0;
@@ -230,7 +231,7 @@ Bytes states_of(const Job& job, const Stage& stage, double updated) {
     const bool has_master = job.precision != Precision::fp32 && !job.framework->passing(job).in_place;
     const double master = has_master ? bytes_of(own.master) : 0.0;
     const double with_variance =
-        own.rule == UpdateRule::muon ? 1.0 - orthogonal_parameters(stage) / stage.parameters() : 1.0;
+        own.rule == UpdateRule::muon ? 1.0 - orthogonal_parameters(stage) / std::max(stage.trained(), 1.0) : 1.0;
     return {updated * (master + bytes_of(own.momentum) + bytes_of(own.variance) * with_variance)};
 }
 
@@ -242,7 +243,7 @@ double expert_ranks(const Job& job, double ranks) {
 
 double updated_parameters(const Job& job, const Stage& stage) {
     const double ranks = job.framework->shares(job).optimizer;
-    return stage.dense / ranks + stage.expert / expert_ranks(job, ranks);
+    return stage.trained_dense / ranks + stage.trained_expert / expert_ranks(job, ranks);
 }
 
 Bytes optimizer_states(const Job& job, const Stage& stage) {
@@ -281,11 +282,14 @@ MemoryUse memory_use(const Job& job, const Stage& stage) {
 
 MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment> moments, HeldByLayers& by_layers) {
     const StateShares shares = job.framework->shares(job);
-    const auto held = [&](double ranks) { return stage.dense / ranks + stage.expert / expert_ranks(job, ranks); };
+    const auto held = [&](double ranks, double dense, double expert) {
+        return dense / ranks + expert / expert_ranks(job, ranks);
+    };
+    const auto trained = [&](double ranks) { return held(ranks, stage.trained_dense, stage.trained_expert); };
     // Reduced gradients of ZeRO-2 and 3 go from their bucket to a host that updates (clear_grad_attribute).
     const bool leave = job.framework->name == "deepspeed" && job.optimizer.leave_device() && job.zero >= 2;
     const PassingStates passing = job.framework->passing(job);
-    const double kept = leave ? 0.0 : held(shares.gradients), updated = held(shares.optimizer);
+    const double kept = leave ? 0.0 : trained(shares.gradients), updated = trained(shares.optimizer);
     const Bytes gradients{kept * passing.gradients}, freed{kept * shares.freed_bytes};
     const Bytes copies{updated * shares.update_bytes};
     const StatesInTime states(job, stage, gradients);
@@ -297,8 +301,9 @@ MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment>
     use.at = fullest.at;
     use.passing = fullest.states.total() - states.throughout().total();
     const bool shards = job.deepspeed.parameters == ParametersOn::device;  // else only what is gathered, in buffers
-    use.parameters = {shards ? held(passing.in_place ? shares.optimizer : shares.parameters) * passing.parameters
-                             : 0.0};
+    const double sharing = passing.in_place ? shares.optimizer : shares.parameters;
+    const double frozen = held(sharing, stage.dense, stage.expert) - trained(sharing);  // in working precision
+    use.parameters = {shards ? trained(sharing) * passing.parameters + frozen * element_bytes(job.precision) : 0.0};
     use.gradients = fullest.states.gradients;
     const double stay = job.optimizer.leave_device() ? 1.0 - job.optimizer.fraction : 1.0;
     use.optimizer = stay == 0.0 ? Bytes{} : states_of(job, stage, updated) * stay;

@@ -39,6 +39,8 @@ void StatesInTime::add(Unit& unit, const StageModule& module) const {
     for (std::size_t t = 0; t < module.tensors.size(); ++t) {
         const auto elements = static_cast<double>(module.tensors[t]);
         unit.all += elements;
+        if (!module.trains(t)) continue;
+        unit.trained += elements;
         if (!attention) unit.mlp += elements;
         if (!module.vector[t] && !is_embedding(module)) unit.matrices += elements;
         unit.largest = std::max(unit.largest, elements);
@@ -78,7 +80,7 @@ HeldStates StatesInTime::in_layer(std::uint32_t chunk, std::uint32_t i) const {
     double held = copies(layers, i + 1) + passing_.gathered * layers[i].all;
     if (layers[i].runs_again) held += passing_.saved * layers[i].matrices;
     if (i > 0) held += passing_.gathered * layers[i - 1].all;  // asked for ahead
-    if (i + 1 < layers.size()) held += passing_.reduced * layers[i + 1].all;
+    if (i + 1 < layers.size()) held += passing_.reduced * layers[i + 1].trained;
     if (!by_tensor()) held += made_by(head_);
     return {kept(layers, i + 1), {held}};
 }
@@ -92,7 +94,7 @@ MadeGradients StatesInTime::made(std::uint32_t chunk, std::uint32_t i) const {
 // The fuller of two moments: the gradients have been copied to their buffer, or reduced from there.
 HeldStates StatesInTime::at_end() const {
     const Bytes own = passing_.anew ? root_.gradients : Bytes{}, made{made_by(root_)};
-    const Bytes buffer = throughout().copies + Bytes{passing_.reduced * root_.all};
+    const Bytes buffer = throughout().copies + Bytes{passing_.reduced * root_.trained};
     return own > made ? HeldStates{all_gradients_, buffer} : HeldStates{all_gradients_ - own, buffer + made};
 }
 

@@ -31,17 +31,18 @@ class StatesInTime {
 
   private:
     struct Unit {
-        double all = 0, mlp = 0;  // elements on this rank, whole
-        double matrices = 0;      // that products take
-        double largest = 0;       // tensor
-        Bytes gradients;          // of the share that is kept
+        double all = 0;               // elements on this rank, whole
+        double trained = 0, mlp = 0;  // of them, and of these the MLP's
+        double matrices = 0;          // that products take, trained
+        double largest = 0;           // tensor that is trained
+        Bytes gradients;              // of the share that is kept
         bool runs_again = false;
     };
     using Layers = std::vector<Unit>;
 
     void add(Unit& unit, const StageModule& module) const;
     bool by_tensor() const { return passing_.units == PassingStates::Units::tensors; }
-    double made_by(const Unit& unit) const { return passing_.made * (by_tensor() ? unit.largest : unit.all); }
+    double made_by(const Unit& unit) const { return passing_.made * (by_tensor() ? unit.largest : unit.trained); }
     // Gradients when layers from `first` on have been reduced; copies of parameters when they have run backward.
     Bytes kept(const Layers& layers, std::size_t first) const;
     double copies(const Layers& layers, std::size_t first) const;

@@ -37,7 +37,7 @@ Shapes shapes_of(const Job& job, const Stage& stage) {
         if (!is_of_layer(module)) continue;
         const double share = 1.0 / (ranks == 1 ? 1.0 : module.expert ? expert_ranks(job, ranks) : ranks);
         for (std::size_t i = 0; i < module.tensors.size(); ++i) {
-            if (module.vector[i]) continue;
+            if (module.vector[i] || !module.trains(i)) continue;
             const auto elements = static_cast<double>(module.tensors[i]);
             if (module.name != "qkv") {
                 add(shapes, model.hidden, elements, share);
@@ -97,7 +97,7 @@ double orthogonal_parameters(const Stage& stage) {
     for (const StageModule& module : stage.modules) {
         if (!is_of_layer(module)) continue;
         for (std::size_t i = 0; i < module.tensors.size(); ++i) {
-            if (!module.vector[i]) sum += static_cast<double>(module.tensors[i]);
+            if (!module.vector[i] && module.trains(i)) sum += static_cast<double>(module.tensors[i]);
         }
     }
     return sum;
@@ -125,7 +125,7 @@ Seconds update_time(const Plan& plan, const Stage& stage) {
     const bool leaves = job.optimizer.leave_device(), hybrid = leaves && job.framework->name == "megatron";
     if (leaves && !hybrid) return optimizer_on_host(plan, stage);
     const UpdateTraffic traffic = job.framework->update_traffic(job);
-    const double held = stage.parameters() / job.framework->shares(job).gradients;
+    const double held = stage.trained() / job.framework->shares(job).gradients;
     const double stay = hybrid ? 1.0 - job.optimizer.fraction : 1.0;
     const Bytes moved{traffic.held * held + traffic.updated * updated_parameters(job, stage) * stay};
     Seconds passes = pass_time(plan.device, moved, PassClass::optimizer);

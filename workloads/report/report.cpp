@@ -181,6 +181,7 @@ Report planned_report(const Plan& plan, NetworkKind network) {
     report.model = job.model.name;
     report.parameters = parameters(job.model);
     report.active_parameters = active_parameters(job.model);
+    report.trained_parameters = trained_parameters(job.model, job.trained);
     report.framework = job.framework->name;
     report.layout = fmt::format("{} ranks = {} on {} nodes", job.layout.ranks(), axes(job.layout), job.nodes);
     const bool joint = job.pipeline_shape().passes == PassOrder::joint;
@@ -264,7 +265,7 @@ Flops step_flops(const Job& job, FlopConvention convention) {
         case FlopConvention::model:
             break;
     }
-    return model_flops(job.model, sequences, sequence);
+    return model_flops(job.model, sequences, sequence, job.trained);
 }
 
 FlopsPerSecond flop_rate(const Job& job, FlopConvention convention, Seconds step) {

@@ -67,8 +67,8 @@ struct Report {
     std::string job, machine, model, framework, layout, batch, network;
     std::vector<std::string> lacking;  // features that the framework's version has not: modelled, cannot be run
     std::vector<std::string> remarks;  // what the result rests on that the job does not say, and what it should know
-    std::uint64_t parameters = 0, active_parameters = 0;  // of the model
-    std::vector<Metric> metrics;                          // begins with known_metrics()
+    std::uint64_t parameters = 0, active_parameters = 0, trained_parameters = 0;  // of the model
+    std::vector<Metric> metrics;                                                  // begins with known_metrics()
     std::vector<StageReport> stages;
     std::vector<CommunicationReport> communication;  // sorted by dimension, op, group size
     std::vector<LinkReport> links;                   // busiest class first

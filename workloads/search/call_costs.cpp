@@ -262,7 +262,7 @@ class StageReader {
             const double bytes = framework.gradient_bytes(plan_.job);
             script_.call({.op = Collective::all_reduce,
                           .group = RankGroups::mirror(),
-                          .message = {stage_.parameters() * bytes},
+                          .message = {stage_.trained() * bytes},
                           .label = "all-reduce mirrored gradients"},
                          {});
         }

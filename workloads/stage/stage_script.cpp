@@ -176,7 +176,7 @@ void StageWriter::finish() {
         const double bytes = framework.gradient_bytes(job_);
         script_.call({Collective::all_reduce,
                       RankGroups::mirror(),
-                      {stage_.parameters() * bytes},
+                      {stage_.trained() * bytes},
                       "all-reduce mirrored gradients",
                       bytes == 4.0 ? "fp32" : element_name(job_)},
                      {});

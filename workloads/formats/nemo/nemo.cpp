@@ -48,7 +48,7 @@ class NemoArguments {
         if (model.keys.is_object("peft")) {
             ForeignKeys peft = model.object("peft");
             if (peft.keys.is_text("peft_scheme") && peft.keys.text("peft_scheme") != "none")
-                peft.refuse("peft_scheme", "weft trains all weights");
+                peft.refuse("peft_scheme", "adapters are keys of the job: adapters.rank and adapters.targets");
         }
         for (const std::string_view key : {"fsdp", "headscale", "transformer_block_type", "attention_type", "peft"}) {
             if (model.has(key)) import_.without_effect.push_back(model.origin(key));

@@ -140,7 +140,7 @@ TEST(nemo_format, other_names_are_read_as_megatrons) {
 TEST(nemo_format, what_is_refused_or_warned_of_is_told_by_its_key) {
     for (const auto& [key, words] : {std::pair{"headscale: True", "model.headscale: weft has no scaled heads"},
                                      {"transformer_block_type: normformer", "weft has two norms in a layer"},
-                                     {"peft: {peft_scheme: lora}", "weft trains all weights"},
+                                     {"peft: {peft_scheme: lora}", "adapters.rank"},
                                      {"mm_cfg: {a: 1}", "model.mm_cfg: weft has decoders of text only"}})
         EXPECT_NE(refusal(start + "  global_batch_size: 32\n  " + key + "\n").find(words), std::string::npos) << key;
     const Import import = imported(start +
