@@ -11,7 +11,7 @@
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/chrome_trace.hpp"
+#include "tools/output/timeline_trace.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/result_table.hpp"
@@ -154,7 +154,7 @@ std::string sharing_json(const Sharing& sharing, std::uint32_t links, Seconds wa
 
 Answer answer_share(const po::variables_map& arguments) {
     const auto start = std::chrono::steady_clock::now();
-    const std::string trace = output_option(arguments, "trace", {".json", ".json.gz"});
+    const std::string trace = output_option(arguments, "trace", {".json", ".json.gz", ".pftrace"});
     const std::uint32_t links = *count_option(arguments, {.name = "links", .least = 0});
     const SharingOptions options{.steps = *count_option(arguments, {.name = "steps", .most = 1000}),
                                  .recording = trace.empty() ? Recording::spans : Recording::spans_and_links,
@@ -163,7 +163,7 @@ Answer answer_share(const po::variables_map& arguments) {
     print_notes(file.notes);
     const Sharing sharing = weft::share(file.jobs, options);
     if (!trace.empty()) {
-        const std::string warning = write_chrome_trace(trace, sharing.program, sharing.timeline, sharing.topology,
+        const std::string warning = write_trace(trace, sharing.program, sharing.timeline, sharing.topology,
                                                        {.title = arguments["file"].as<std::string>()});
         if (!warning.empty()) fmt::print(stderr, "{}\n", warning);
     }

@@ -105,7 +105,7 @@ struct Files {
 
 // Refuses what does not go together before anything runs.
 Files asked_files(const po::variables_map& arguments) {
-    const Files files{.trace = output_option(arguments, "trace", {".json", ".json.gz"}),
+    const Files files{.trace = output_option(arguments, "trace", {".json", ".json.gz", ".pftrace"}),
                       .picture = output_option(arguments, "picture", {".svg"}),
                       .page = output_option(arguments, "report", {".html"}),
                       .links = output_option(arguments, "links", {".csv", ".csv.gz"}),

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sim/io/files.hpp"
-#include "tools/output/chrome_trace.hpp"
+#include "tools/output/timeline_trace.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/output/timeline_svg.hpp"
@@ -76,7 +76,7 @@ std::vector<RankClassId> first_classes(const Step& step) {
 
 // All classes, unless they are too many for a reader: then one of each stage, since those of a stage differ little.
 void write_step_trace(const Simulation& run, const std::filesystem::path& path) {
-    ChromeTraceOptions options{.title = title(run), .counters = {}};
+    TraceOptions options{.title = title(run), .counters = {}};
     const Program& program = run.step.program;
     if (program.ops.size() > options.most_slices) options.classes = first_classes(run.step);
     const bool is_part = !options.classes.empty() && options.classes.size() < program.classes.size();
@@ -87,7 +87,7 @@ void write_step_trace(const Simulation& run, const std::filesystem::path& path) 
             memory.points.push_back({point.at, point.in_use.value});
         options.counters.push_back(std::move(memory));
     }
-    const std::string warning = write_chrome_trace(path, program, run.timeline, run.topology(), options);
+    const std::string warning = write_trace(path, program, run.timeline, run.topology(), options);
     if (is_part) {
         fmt::print(stderr, "the trace shows {} of {} rank classes, one of each stage\n", options.classes.size(),
                    program.classes.size());

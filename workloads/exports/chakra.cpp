@@ -11,7 +11,7 @@
 #include "sim/base/check.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/formats/chakra/node.hpp"
-#include "workloads/formats/chakra/wire.hpp"
+#include "sim/io/wire.hpp"
 #include "workloads/recorded/simulated_ranks.hpp"
 #include "workloads/step/lanes.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "sim/io/document.hpp"
 #include "workloads/formats/chakra/node.hpp"
-#include "workloads/formats/chakra/wire.hpp"
+#include "sim/io/wire.hpp"
 #include "workloads/formats/text.hpp"
 #include "workloads/recorded/reading.hpp"
 

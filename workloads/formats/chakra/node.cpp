@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "sim/base/texts.hpp"
-#include "workloads/formats/chakra/wire.hpp"
+#include "sim/io/wire.hpp"
 
 namespace weft {
 namespace {

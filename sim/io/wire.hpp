@@ -1,4 +1,4 @@
-// Protobuf's wire format, as far as Chakra's messages need it: fields of a message, one after another, read and
+// Protobuf's wire format, as far as traces (Chakra, Perfetto) need it: fields of a message, one after another, read and
 // written. Source: the "Encoding" page of Protocol Buffers. Any bytes are read or refused.
 #pragma once
 

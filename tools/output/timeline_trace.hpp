@@ -1,5 +1,5 @@
-// The timeline of a run in Chrome's Trace Event format (JSON object form), as ui.perfetto.dev, chrome://tracing and
-// speedscope read it. Format: Google's "Trace Event Format"; what the readers really accept: Perfetto v55.
+// The timeline of a run as a trace for viewers: by the name of its file in Chrome's format (.json, .json.gz) or in
+// Perfetto's (.pftrace), a fifth as large. What stands in it:
 //
 //   process  a rank class (pid = index + 1), its threads the lanes; last, "network" with the links' utilization
 //   slice    an operation (args of a call: what carried it, and its bus bandwidth), or, named "wait", the time that it
@@ -32,7 +32,7 @@ struct CounterSeries {
     std::vector<Point> points{};
 };
 
-struct ChromeTraceOptions {
+struct TraceOptions {
     std::string title{};                    // of the run, for the reader's information page
     std::vector<CounterSeries> counters{};  // besides the links' utilization
     std::vector<RankClassId> classes{};     // to show; empty: all
@@ -45,7 +45,7 @@ struct ChromeTraceOptions {
 //
 // Writes the trace as it is made, compressed if the name ends in .gz: it may be larger than memory. Returns a warning
 // for the user, empty if nothing was left out. Throws std::runtime_error if the file cannot be written.
-std::string write_chrome_trace(const std::filesystem::path& path, const Program& program, const Timeline& timeline,
-                               const Topology& topology, const ChromeTraceOptions& options = {});
+std::string write_trace(const std::filesystem::path& path, const Program& program, const Timeline& timeline,
+                        const Topology& topology, const TraceOptions& options = {});
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-#include "tools/output/chrome_trace.hpp"
+#include "tools/output/timeline_trace.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,15 +28,15 @@ using testing_support::Recorded;
 using testing_support::two_stages;
 
 // The trace as written to a file of this name, and the warning.
-std::string trace_text(const Recorded& run, const ChromeTraceOptions& options = {}, std::string* warning = nullptr,
+std::string trace_text(const Recorded& run, const TraceOptions& options = {}, std::string* warning = nullptr,
                        const char* name = "trace.json") {
     const test::TemporaryFolder folder;
-    const std::string said = write_chrome_trace(folder.path() / name, run.program, run.timeline, run.topology, options);
+    const std::string said = write_trace(folder.path() / name, run.program, run.timeline, run.topology, options);
     if (warning != nullptr) *warning = said;
     return read_text(folder.path() / name);
 }
 
-std::vector<json> events(const Recorded& run, const std::string& kind, const ChromeTraceOptions& options = {}) {
+std::vector<json> events(const Recorded& run, const std::string& kind, const TraceOptions& options = {}) {
     const json trace = json::parse(trace_text(run, options));
     std::vector<json> chosen;
     for (const json& e : trace["traceEvents"]) {
@@ -79,7 +79,7 @@ TEST(chrome_trace, has_a_slice_for_each_operation_and_each_wait) {
 
 TEST(chrome_trace, shows_the_classes_that_are_asked_for_and_no_arrows_to_others) {
     const Recorded run = two_stages();
-    const ChromeTraceOptions options{.classes = {RankClassId{1}}};
+    const TraceOptions options{.classes = {RankClassId{1}}};
     for (const json& slice : events(run, "X", options)) EXPECT_EQ(slice["pid"], 2);
     EXPECT_EQ(events(run, "X", options).size(), 3u);
     EXPECT_TRUE(events(run, "s", options).empty());
@@ -121,7 +121,7 @@ TEST(chrome_trace, counts_link_utilization_and_the_callers_series) {
 
 TEST(chrome_trace, leaves_out_what_exceeds_the_limit_and_says_so) {
     const Recorded run = two_stages();
-    const ChromeTraceOptions options{.title = "", .counters = {}, .most_slices = 2};
+    const TraceOptions options{.title = "", .counters = {}, .most_slices = 2};
     std::string warning;
     const std::string trace = trace_text(run, options, &warning);
     EXPECT_TRUE(json::accept(trace));
@@ -182,7 +182,7 @@ TEST(chrome_trace, is_the_same_text_when_written_twice_and_has_no_date_in_its_ar
     EXPECT_EQ(trace, trace_text(run, {}, nullptr, "trace.json.gz"));
     const test::TemporaryFolder folder;
     const auto path = folder.path() / "trace.json.gz";
-    EXPECT_EQ(write_chrome_trace(path, run.program, run.timeline, run.topology), "");
+    EXPECT_EQ(write_trace(path, run.program, run.timeline, run.topology), "");
 
     std::string header(10, '\0');
     std::ifstream(path, std::ios::binary).read(header.data(), 10);

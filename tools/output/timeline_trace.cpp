@@ -1,0 +1,161 @@
+#include "tools/output/timeline_trace.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/check.hpp"
+#include "tools/output/trace_format.hpp"
+#include "topologies/measurements/measurement.hpp"
+
+namespace weft {
+namespace {
+
+class Writer {
+  public:
+    Writer(TraceFormat& format, const Program& program, const Timeline& timeline, const TraceOptions& options)
+        : format_(format),
+          program_(program),
+          timeline_(timeline),
+          most_slices_(options.most_slices),
+          arrives_(program.exchanges.size()) {
+        for (const Communication& what : program.communications) {
+            bus_bytes_.push_back(what.message.value * bus_factor(what.op, what.group_size));
+        }
+    }
+
+    // Returns a warning, empty if nothing was left out.
+    std::string write(const Topology& topology, const TraceOptions& options) {
+        const std::vector<RankClassId> shown = options.classes.empty() ? all_classes(program_) : options.classes;
+        for (const RankClassId c : shown) name_class(c);
+        format_.process(network_process(), "network");
+        for (const RankClassId c : shown) class_slices(c);
+        format_.end_slices();
+        for (const CounterSeries& series : options.counters) {
+            WEFT_CHECK(index(series.rank_class) < program_.classes.size(), "a counter of an unknown rank class");
+            for (const auto& [at, value] : series.points)
+                format_.counter(process(series.rank_class), at, series.name, series.unit, value);
+        }
+        utilization(topology);
+        format_.commit();
+        if (left_out_ == 0) return "";
+        return fmt::format("the trace holds the first {} slices; {} more were left out, from the last rank classes",
+                           slices_, left_out_);
+    }
+
+  private:
+    static std::vector<RankClassId> all_classes(const Program& program) {
+        std::vector<RankClassId> all;
+        for (RankClassId c{}; c != program.classes.end_id(); c = next(c)) all.push_back(c);
+        return all;
+    }
+
+    // Thread numbers are unique in the whole trace and never those of a process, whose thread of equal number readers
+    // take for its main one and move to the top.
+    static std::size_t process(RankClassId c) { return index(c) + 1; }
+    std::size_t network_process() const { return program_.classes.size() + 1; }
+    std::size_t thread(RankClassId c, LaneId lane) const {
+        return network_process() + index(c) * program_.lanes.size() + index(lane) + 1;
+    }
+
+    void name_class(RankClassId c) {
+        const RankClass& rank_class = program_.classes[c];
+        const std::string ranks = rank_class.weight == 1 ? "" : fmt::format(" ({} ranks)", rank_class.weight);
+        format_.process(process(c), rank_class.name + ranks);
+        const std::vector<bool> used = used_lanes(rank_class);
+        for (std::size_t i = 0; i < used.size(); ++i) {
+            const auto lane = LaneId(static_cast<std::uint8_t>(i));
+            if (used[i]) format_.thread(process(c), thread(c, lane), lane);
+        }
+    }
+
+    // Lanes that a class has something on: readers show a named lane even if it is empty.
+    std::vector<bool> used_lanes(const RankClass& rank_class) const {
+        std::vector<bool> used(program_.lanes.size(), false);
+        for (std::uint32_t i = 0; i < rank_class.ops; ++i) {
+            const auto id = OpId(rank_class.first_op + i);
+            const Op& op = program_.ops[id];
+            const Span& span = timeline_.spans[id];
+            if (op.kind != OpKind::join && span.posted != span.end) used[index(op.lane)] = true;
+        }
+        return used;
+    }
+
+    void class_slices(RankClassId c) {
+        const RankClass& rank_class = program_.classes[c];
+        for (std::uint32_t i = 0; i < rank_class.ops; ++i) {
+            const auto id = OpId(rank_class.first_op + i);
+            const Op& op = program_.ops[id];
+            if (op.kind == OpKind::join) continue;
+            const Span& span = timeline_.spans[id];
+            const std::int64_t posted = nanoseconds(span.posted), begin = nanoseconds(span.begin);
+            TraceSlice slice{.process = process(c),
+                             .thread = thread(c, op.lane),
+                             .lane = op.lane,
+                             .label = program_.labels.size(),
+                             .begin = posted,
+                             .end = begin,
+                             .micro_batch = op.index,
+                             .layer = op.part};
+            write(slice);
+            slice.begin = begin;
+            slice.end = nanoseconds(span.end);
+            slice.label = index(op.label);
+            slice.waited = begin - posted;
+            if (op.kind == OpKind::exchange) add_exchange(slice, op, span);
+            write(slice);
+        }
+    }
+
+    void write(const TraceSlice& slice) {
+        if (slice.begin == slice.end) return;
+        if (slices_ == most_slices_) {
+            ++left_out_;
+            return;
+        }
+        ++slices_;
+        format_.slice(slice);
+        if (slice.message == TraceSlice::Message::leaves) arrives_[slice.exchange] = true;
+    }
+
+    // A communication from one to another leaves from the lane it belongs to.
+    void add_exchange(TraceSlice& slice, const Op& op, const Span& span) const {
+        const CommunicationId id = program_.communication_of(op);
+        const Communication& what = program_.communications[id];
+        slice.communication = static_cast<std::uint32_t>(index(id));
+        slice.bus_bandwidth = static_cast<std::uint64_t>(bus_bytes_[index(id)] / (span.end - span.begin).value);
+        slice.exchange = op.subject;
+        if (what.op != Collective::point_to_point) return;
+        const bool leaves = op.lane == what.dimension && !arrives_[op.subject];
+        slice.message = leaves ? TraceSlice::Message::leaves : TraceSlice::Message::arrives;
+    }
+
+    // Samples come class by class; each class ends with a zero, so that its last value is not drawn for ever.
+    void utilization(const Topology& topology) {
+        const auto& samples = timeline_.samples;
+        for (std::size_t i = 0; i < samples.size(); ++i) {
+            const LinkClassId own = samples[i].link_class;
+            const auto counter = [&](Instant at, double value) {
+                format_.counter(network_process(), at, topology.classes[own].name, "utilization", value);
+            };
+            counter(samples[i].at, double{samples[i].mean});
+            if (i + 1 == samples.size() || samples[i + 1].link_class != own) counter(timeline_.end, 0.0);
+        }
+    }
+
+    TraceFormat& format_;
+    const Program& program_;
+    const Timeline& timeline_;
+    std::size_t most_slices_, slices_ = 0, left_out_ = 0;  // left_out_: last rank classes first
+    std::vector<double> bus_bytes_{};                      // by communication: bus bandwidth x time
+    std::vector<bool> arrives_;                            // of each exchange, whether its next slice is where it does
+};
+
+}  // namespace
+
+std::string write_trace(const std::filesystem::path& path, const Program& program, const Timeline& timeline,
+                        const Topology& topology, const TraceOptions& options) {
+    const std::unique_ptr<TraceFormat> format =
+        path.extension() == ".pftrace" ? perfetto_format(path, program) : chrome_format(path, program, options.title);
+    return Writer(*format, program, timeline, options).write(topology, options);
+}
+
+}  // namespace weft
