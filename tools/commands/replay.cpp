@@ -13,7 +13,7 @@
 #include "tools/options.hpp"
 #include "tools/output/step_trace.hpp"
 #include "tools/page/pages.hpp"
-#include "workloads/recorded/computation.hpp"
+#include "workloads/recorded/costs.hpp"
 #include "workloads/recorded/reading.hpp"
 
 namespace weft::commands {

@@ -154,8 +154,7 @@ void write_chakra(SimulatedRanks& step, std::span<const RankId> ranks, const Fil
 
 namespace exports {
 
-extern const ExportFormat chakra;
-const ExportFormat chakra{
+extern const ExportFormat chakra{
     .name = "chakra", .title = "Chakra execution traces of a simulated step, a file per rank", .step = write_chakra};
 
 }  // namespace exports

@@ -215,9 +215,7 @@ std::string write_neox(const Study& study) {
 
 }  // namespace
 
-extern const ExportFormat deepspeed;
-const ExportFormat deepspeed{"deepspeed", "DeepSpeed configuration", write_deepspeed};
-extern const ExportFormat neox;
-const ExportFormat neox{"neox", "GPT-NeoX configuration", write_neox};
+extern const ExportFormat deepspeed{"deepspeed", "DeepSpeed configuration", write_deepspeed};
+extern const ExportFormat neox{"neox", "GPT-NeoX configuration", write_neox};
 
 }  // namespace weft::exports

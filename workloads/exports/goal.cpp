@@ -179,8 +179,7 @@ void write_goal(SimulatedRanks& step, std::span<const RankId> ranks, const FileW
 
 namespace exports {
 
-extern const ExportFormat goal;
-const ExportFormat goal{.name = "goal", .title = "GOAL schedule of a simulated step", .step = write_goal};
+extern const ExportFormat goal{.name = "goal", .title = "GOAL schedule of a simulated step", .step = write_goal};
 
 }  // namespace exports
 }  // namespace weft

@@ -18,15 +18,12 @@
 #include <vector>
 
 #include "workloads/exports/export.hpp"
-#include "workloads/exports/kineto_names.hpp"
 #include "workloads/recorded/costs.hpp"
 #include "workloads/recorded/simulated_kernels.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {
 namespace {
-
-using namespace kineto;
 
 std::string microseconds(std::int64_t nanoseconds) {
     return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
@@ -159,7 +156,7 @@ class TraceWriter {
     void launch(double pace, const ProductShape& what, std::int64_t launched, std::int64_t begin, std::int64_t end) {
         constexpr std::int64_t dispatch = 4'000,
                                longest = 2'000;  // ns: of an operation before it launches, of a launch
-        const ClassNames& names = class_names[static_cast<std::size_t>(what.what)];
+        const WorkClassNames& names = names_of(what.what);
         add_waits(std::max(launched, launched_));
         const std::int64_t at = std::max(launched, launched_);
         const std::int64_t over = at + std::clamp<std::int64_t>(std::llround(pace / 4), 1, longest);
@@ -299,8 +296,7 @@ void write_kineto(SimulatedRanks& step, std::span<const RankId> ranks, const Fil
 
 namespace exports {
 
-extern const ExportFormat kineto;
-const ExportFormat kineto{
+extern const ExportFormat kineto{
     .name = "kineto", .title = "traces of a simulated step as PyTorch's profiler records", .step = write_kineto};
 
 }  // namespace exports

@@ -64,9 +64,7 @@ std::string write_slurm(const Study& study) {
 
 }  // namespace
 
-extern const ExportFormat megatron;
-const ExportFormat megatron{"megatron", "launch script of Megatron-LM", write_megatron};
-extern const ExportFormat slurm;
-const ExportFormat slurm{"slurm", "batch script of Slurm for Megatron-LM", write_slurm};
+extern const ExportFormat megatron{"megatron", "launch script of Megatron-LM", write_megatron};
+extern const ExportFormat slurm{"slurm", "batch script of Slurm for Megatron-LM", write_slurm};
 
 }  // namespace weft::exports

@@ -136,7 +136,6 @@ std::string write_torchtitan(const Study& study) {
 
 }  // namespace
 
-extern const ExportFormat torchtitan;
-const ExportFormat torchtitan{"torchtitan", "torchtitan configuration", write_torchtitan};
+extern const ExportFormat torchtitan{"torchtitan", "torchtitan configuration", write_torchtitan};
 
 }  // namespace weft::exports

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <type_traits>

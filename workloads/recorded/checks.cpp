@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "workloads/recorded/reading.hpp"
-#include "workloads/recorded/waiting.hpp"
 
 namespace weft {
 namespace {

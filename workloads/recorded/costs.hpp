@@ -1,10 +1,11 @@
 // What the meetings of a recorded program cost on a machine: how its library carries each, as latencies and bytes on
-// links. Equal calls are worked out once.
+// links. Equal calls are worked out once. And what its computation costs on a device.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "models/device/device.hpp"
 #include "sim/cost/library.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/program/program.hpp"
@@ -46,5 +47,12 @@ Bytes full_message(Collective op, Bytes put_in, std::uint32_t members);
 // collective. Throws RangeError where the library cannot carry a call.
 RecordedCosts recorded_costs(const RecordedProgram& program, const Meetings& meetings, const Topology& topology,
                              const Library& library, Seconds host = {});
+
+// How long computation takes: so many times as long as recorded.
+void scale_computation(RecordedProgram& program, double factor);
+
+// Roofline: the longer of FLOPs at the plateau of products in 16 bits and bytes at what element-wise kernels reach,
+// after a launch. Nodes of the host, and those that tell neither, keep their recorded time, which a note says.
+void compute_on(RecordedProgram& program, const Device& device);
 
 }  // namespace weft

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <istream>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <streambuf>
 #include <type_traits>
 #include <utility>
 
 #include "sim/io/byte_source.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "workloads/recorded/interned.hpp"
+#include "workloads/recorded/program.hpp"
 
 namespace weft {
 namespace {
@@ -50,30 +53,51 @@ struct Event {
     double bytes = 0, in = 0, out = 0, ranks = 0, allocated = 0, reserved = 0;
 };
 
-class Reader : public JsonListener {
+// The bytes of a source as a stream: profilers write gigabytes.
+class Buffer : public std::streambuf {
   public:
-    explicit Reader(KinetoTrace& trace) : trace_(trace), text_ids_(trace.texts) { text_ids_({}); }
+    explicit Buffer(ByteSource& source) : source_(source) {}
 
-    void key(std::string_view name) override {
+  protected:
+    int_type underflow() override {
+        constexpr std::size_t piece = std::size_t{1} << 16;
+        source_.skip(taken_);
+        piece_ = source_.peek(piece);
+        taken_ = piece_.size();
+        setg(piece_.data(), piece_.data(), piece_.data() + piece_.size());
+        return piece_.empty() ? traits_type::eof() : traits_type::to_int_type(piece_.front());
+    }
+
+  private:
+    ByteSource& source_;
+    std::size_t taken_ = 0;
+    std::string piece_;
+};
+
+class Reader : public nlohmann::json_sax<nlohmann::json> {
+  public:
+    Reader(KinetoTrace& trace, const ByteSource& source) : trace_(trace), source_(source), text_ids_(trace.texts) {
+        text_ids_({});
+    }
+
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t n) override { return whole(n); }
+    bool number_unsigned(number_unsigned_t n) override { return whole(n); }
+    bool number_float(number_float_t, const string_t& digits) override { return take(digits, Form::number), true; }
+    bool string(string_t& text) override { return take(text, Form::text), true; }
+    bool binary(binary_t&) override { return true; }
+    bool start_object(std::size_t) override { return open(); }
+    bool start_array(std::size_t) override { return open(); }
+    bool end_object() override { return close(); }
+    bool end_array() override { return close(); }
+    bool key(string_t& name) override {
         keys_.resize(depth_);
         keys_.back() = name;
+        return true;
     }
-    void text(std::string_view value) override { take(value, Form::text); }
-    void number(std::string_view digits) override { take(digits, Form::number); }
-    void word(bool) override {}
-    void null() override {}
-    void open() override {
-        if (in_list_of_args()) event_.dims += '[';
-        ++depth_;
-        keys_.resize(depth_);
-        keys_.back().clear();
-        if (depth_ == 3 && keys_[0] == events_key) event_ = {};
-    }
-    void close() override {
-        --depth_;
-        keys_.resize(depth_);
-        if (in_list_of_args()) event_.dims += ']';
-        if (depth_ == 2 && keys_[0] == events_key) add();
+    bool parse_error(std::size_t byte, const std::string&, const nlohmann::detail::exception&) override {
+        source_.refuse(fmt::format("byte {}: is no JSON from here on, or is cut off", byte));
     }
 
     bool has_events() const { return has_events_; }
@@ -82,6 +106,27 @@ class Reader : public JsonListener {
     enum class Form : std::uint8_t { text, number };
     static constexpr std::string_view events_key = "traceEvents";
 
+    bool whole(auto number) {
+        const fmt::format_int digits(number);
+        return take({digits.data(), digits.size()}, Form::number), true;
+    }
+    bool open() {
+        constexpr std::size_t deepest = 64;
+        if (depth_ == deepest) source_.refuse(fmt::format("objects lie more than {} deep in one another", deepest));
+        if (in_list_of_args()) event_.dims += '[';
+        ++depth_;
+        keys_.resize(depth_);
+        keys_.back().clear();
+        if (depth_ == 3 && keys_[0] == events_key) event_ = {};
+        return true;
+    }
+    bool close() {
+        --depth_;
+        keys_.resize(depth_);
+        if (in_list_of_args()) event_.dims += ']';
+        if (depth_ == 2 && keys_[0] == events_key) add();
+        return true;
+    }
     bool in_event() const { return depth_ >= 3 && keys_[0] == events_key; }
     bool in_list_of_args() const { return depth_ >= 4 && in_event() && keys_[2] == "args" && keys_[3] == "Input Dims"; }
 
@@ -190,6 +235,7 @@ class Reader : public JsonListener {
     }
 
     KinetoTrace& trace_;
+    const ByteSource& source_;
     Interned text_ids_;
     std::size_t depth_ = 0;
     std::vector<std::string> keys_;  // at each depth
@@ -204,8 +250,11 @@ class Reader : public JsonListener {
 KinetoTrace read_kineto(ByteSource& source) {
     KinetoTrace trace;
     trace.file = source.name();
-    Reader reader(trace);
-    stream_json(source, reader);
+    Reader reader(trace, source);
+    Buffer buffer(source);
+    std::istream stream(&buffer);
+    stream.exceptions(std::ios::badbit);  // what underflow() throws goes on to the caller
+    nlohmann::json::sax_parse(stream, &reader);
     if (!reader.has_events()) source.refuse("expected a trace of PyTorch's profiler (Kineto): it has no traceEvents");
     if (trace.kernels.empty()) {
         source.refuse(

@@ -2,7 +2,6 @@
 // output_json.cpp). Times are whole nanoseconds from the trace's own base.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -10,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/collective/algorithm.hpp"
 #include "sim/io/byte_source.hpp"
 
 namespace weft {
@@ -37,7 +37,13 @@ struct KinetoCall {
 
 // "all_reduce" of "allreduce"; "send" and "recv" are messages. Empty: none that is known.
 std::string_view operation_of(std::string_view recorded);
-double bytes_of_type(std::string_view type);  // of an element: "BFloat16"
+// What a collective, or a message, and its kernel are called: "allreduce", "AllReduce_Sum".
+struct CallNames {
+    std::string_view collective, kernel;
+};
+CallNames names_of(Collective op);
+std::string_view name_of_type(std::string_view type);  // "BFloat16" of "bf16"
+double bytes_of_type(std::string_view type);           // of an element: "BFloat16"
 
 struct DeviceEvent {
     enum class Kind : std::uint8_t { kernel, copy, fill };

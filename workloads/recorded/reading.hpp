@@ -14,7 +14,6 @@
 #include "sim/io/byte_source.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "workloads/formats/format.hpp"
-#include "workloads/recorded/interned.hpp"
 #include "workloads/recorded/program.hpp"
 
 namespace weft {

@@ -64,18 +64,4 @@ RecordedStep recorded_step(const KinetoTrace& trace, std::uint32_t layers, Which
 // Fills in what the kernels expose, the gaps, and what the host takes for a layer.
 void add_up_time(const KinetoTrace& trace, RecordedStep& step);
 
-// Puts the kernels of forward passes into layers, and returns of each when the host had come to it. A layer has one
-// attention core; what precedes it in the first layer, up to where the model's beginning differs, precedes it in all.
-// Kernels of forward passes in order; -1 before the first layer and behind the last.
-struct ForwardKernel {
-    std::int64_t launched = 0;      // ns
-    std::uint64_t fingerprint = 0;  // of its name and what launched it
-    bool is_core = false, is_scores = false;
-};
-struct LayerBegin {
-    std::int64_t launched = 0;
-    std::int32_t layer = no_layer;
-};
-std::vector<LayerBegin> find_layers(const std::vector<ForwardKernel>& kernels, std::uint32_t layers);
-
 }  // namespace weft

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <queue>
 #include <span>
 #include <utility>
 
@@ -12,7 +13,7 @@
 #include "sim/network/flow_network.hpp"
 #include "sim/network/ideal_network.hpp"
 #include "workloads/recorded/activity_clock.hpp"
-#include "workloads/recorded/waiting.hpp"
+#include "workloads/recorded/reading.hpp"
 
 namespace weft {
 namespace {
@@ -76,7 +77,7 @@ class Replayer {
     // Computes one node at a time.
     struct Unit {
         bool is_busy = false;
-        NodeQueue waiting;
+        std::queue<std::uint32_t> waiting;
     };
 
     const RecordedNode& node(std::uint32_t at, std::uint32_t rank) const {
@@ -93,17 +94,9 @@ class Replayer {
 
     void handle(const Event& event) {
         ++run_.events;
-        switch (event.kind) {
-            case EventKind::computed:
-                computed(event.subject);
-                break;
-            case EventKind::latency_over:
-                move_bytes(event.subject);
-                break;
-            case EventKind::arrived:
-                arrive(event.subject);
-                break;
-        }
+        if (event.kind == EventKind::computed) computed(event.subject);
+        if (event.kind == EventKind::latency_over) move_bytes(event.subject);
+        if (event.kind == EventKind::arrived) arrive(event.subject);
         begin_ready();
     }
 
@@ -118,7 +111,7 @@ class Replayer {
     }
 
     void begin_ready() {
-        while (!ready_.empty()) begin(ready_.pop());
+        for (; !ready_.empty(); ready_.pop()) begin(ready_.front());
     }
 
     void begin(std::uint32_t at) {
@@ -183,7 +176,8 @@ class Replayer {
         Unit& unit = units_[first_unit_[rank] + what.unit];
         unit.is_busy = !unit.waiting.empty();
         if (!unit.is_busy) return;
-        const std::uint32_t next = unit.waiting.pop();
+        const std::uint32_t next = unit.waiting.front();
+        unit.waiting.pop();
         run_.cause[next] = {at & NodeCause::nobody, 0};
         compute(next, rank, node(next, rank));
     }
@@ -273,7 +267,7 @@ class Replayer {
     const bool takes_time_;
     const Successors successors_;
     std::vector<std::uint32_t> waits_;  // of each node: dependencies that are not over
-    NodeQueue ready_;
+    std::queue<std::uint32_t> ready_;
     std::vector<std::uint32_t> first_unit_;  // by rank
     std::vector<Unit> units_;
     std::vector<ActivityClock> clocks_;  // by rank
@@ -284,6 +278,20 @@ class Replayer {
     Instant now_;
     RecordedRun run_;
 };
+
+// Refuses, of each rank, the first node that waits for ever.
+void check_ended(const RecordedProgram& program, const Meetings& meetings, const RecordedRun& run) {
+    RecordedMistakes stuck;
+    for (std::uint32_t rank = 0; rank < program.ranks.size(); ++rank) {
+        for (std::uint32_t at = meetings.first_node[rank]; at < meetings.first_node[rank + 1]; ++at) {
+            if (run.begin[at] == Instant::never() || run.end[at] != Instant::never()) continue;
+            stuck.add(program.ranks[rank], program.ranks[rank].nodes[at - meetings.first_node[rank]],
+                      "waits for ever: the ranks that it meets wait for others in a circle");
+            break;
+        }
+    }
+    stuck.check();
+}
 
 template <NetworkModel N>
 RecordedRun replay_on(const RecordedProgram& program, const Meetings& meetings, const RecordedCosts& costs,

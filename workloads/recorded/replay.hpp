@@ -53,9 +53,6 @@ struct RecordedRun {
 RecordedRun replay(const RecordedProgram& program, const Meetings& meetings, const RecordedCosts& costs,
                    const Topology& topology, NetworkKind network);
 
-// Throws a ConfigError that names, of each rank, the first node that waits for ever.
-void check_ended(const RecordedProgram& program, const Meetings& meetings, const RecordedRun& run);
-
 // The nodes that the length of the run is made of, in order of time: the first begins with it, the last ends with it.
 // Of a collective, the party that came last; of a message that was waited for, its send.
 struct RecordedPiece {

@@ -291,6 +291,19 @@ void Comparer::add_calls() {
 
 }  // namespace
 
+ComparedCall recorded_call(const KinetoTrace& trace, const DeviceEvent& kernel) {
+    const KinetoCall none{};
+    const KinetoCall& own = kernel.call == DeviceEvent::no_call ? none : trace.calls[kernel.call];
+    const std::string& recorded = trace.texts[own.op == 0 ? kernel.name : own.op];
+    std::string op(operation_of(recorded));
+    std::ranges::replace(op, '_', '-');
+    return {.op = op.empty() ? recorded : op,
+            .ranks = own.ranks,
+            .calls = {1, 0},
+            .bytes = {std::max(own.in, own.out) * bytes_of_type(trace.texts[own.type]), 0},
+            .seconds = {static_cast<double>(kernel.end - kernel.begin) * 1e-9, 0}};
+}
+
 StepComparison compare_step(const KinetoTrace& trace, const Simulation& run) {
     constexpr double most = 9e12;  // ns that the clock of the simulation has room for
     double sum = 0;

@@ -10,28 +10,31 @@
 namespace weft {
 namespace {
 
-constexpr std::array<std::string_view, work_classes> names{"attention products",
-                                                           "MLP products",
-                                                           "expert products",
-                                                           "router products",
-                                                           "logits",
-                                                           "other products",
-                                                           "scores",
-                                                           "recurrence",
-                                                           "attention",
-                                                           "element-wise",
-                                                           "strided",
-                                                           "broadcast",
-                                                           "norm",
-                                                           "reduction",
-                                                           "softmax",
-                                                           "gathered",
-                                                           "fused passes",
-                                                           "optimizer",
-                                                           "parameters",
-                                                           "communication",
-                                                           "host copies",
-                                                           "other"};
+constexpr std::array<WorkClassNames, work_classes> class_names{{
+    {"attention products", "aten::mm", "gemm_attention"},
+    {"MLP products", "aten::mm", "gemm_mlp"},
+    {"expert products", "aten::_grouped_mm", "gemm_experts"},
+    {"router products", "aten::mm", "gemm_router"},
+    {"logits", "aten::mm", "gemm_logits"},
+    {"other products", "aten::mm", "gemm"},
+    {"scores", "aten::bmm", "gemm_scores"},
+    {"recurrence", "", "chunk_scan_kernel"},
+    {"attention", "aten::_scaled_dot_product_attention", "attention"},
+    {"element-wise", "aten::add", "vectorized_elementwise_kernel"},
+    {"strided", "aten::copy_", "elementwise_kernel_strided"},
+    {"broadcast", "aten::mul", "elementwise_kernel_broadcast"},
+    {"norm", "aten::native_layer_norm", "layer_norm"},
+    {"reduction", "aten::sum", "reduce_kernel"},
+    {"softmax", "aten::_softmax", "softmax"},
+    {"gathered", "aten::index_select", "gather"},
+    {"fused passes", "", "triton_fused"},
+    {"optimizer", "aten::_foreach_add_", "multi_tensor_apply_kernel"},
+    {"parameters", "fsdp::copy", "copy_of_parameters"},
+    {"communication", "", "ncclDevKernel"},
+    {"host copies", "aten::copy_", "Memcpy HtoD"},
+    {"other", "weft::other", "other"},
+}};
+static_assert(class_names.back().name == "other");  // none is left out
 
 // The first row that holds decides. A text that begins with '^' is the beginning of a name, others lie anywhere in it.
 struct Row {
@@ -126,7 +129,7 @@ constexpr std::array<WorkClass, pass_classes> of_pass{fused,     element_wise, s
 
 }  // namespace
 
-std::string_view name(WorkClass what) { return names[static_cast<std::size_t>(what)]; }
+const WorkClassNames& names_of(WorkClass what) { return class_names[static_cast<std::size_t>(what)]; }
 
 std::string_view name(WorkPass pass) {
     constexpr std::array<std::string_view, 5> passes{"forward", "recomputation", "backward", "data parallel",

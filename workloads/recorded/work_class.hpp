@@ -33,7 +33,12 @@ enum class WorkClass : std::uint8_t {
     other,
 };
 constexpr std::size_t work_classes = 22;
-std::string_view name(WorkClass what);
+// For people; and what traces of simulated steps call a kernel of the class and the operation that launches it.
+struct WorkClassNames {
+    std::string_view name, operation, kernel;
+};
+const WorkClassNames& names_of(WorkClass what);
+inline std::string_view name(WorkClass what) { return names_of(what).name; }
 
 constexpr bool is_pass(WorkClass what) { return what >= WorkClass::element_wise && what <= WorkClass::fused; }
 

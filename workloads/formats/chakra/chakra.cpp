@@ -259,8 +259,7 @@ void read_chakra(ByteSource& source, std::uint32_t rank, RecordedReading& readin
 
 namespace formats {
 
-extern const Format chakra;
-const Format chakra{"chakra", "Chakra execution trace", is_chakra, import_chakra};
+extern const Format chakra{"chakra", "Chakra execution trace", is_chakra, import_chakra};
 
 }  // namespace formats
 }  // namespace weft

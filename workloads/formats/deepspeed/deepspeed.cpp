@@ -82,8 +82,7 @@ Import read_deepspeed_files(std::span<const SourceFile> files, const FormatOptio
 
 }  // namespace
 
-extern const Format deepspeed;
-const Format deepspeed{"deepspeed", "DeepSpeed configuration", is_deepspeed_file, read_deepspeed_files};
+extern const Format deepspeed{"deepspeed", "DeepSpeed configuration", is_deepspeed_file, read_deepspeed_files};
 
 }  // namespace formats
 

@@ -173,8 +173,7 @@ Import read_slurm_topology_files(std::span<const SourceFile> files, const Format
 
 }  // namespace
 
-extern const Format slurm_topology;
-const Format slurm_topology{"slurm-topology", "network topology of Slurm", is_slurm_topology, read_slurm_topology_files,
+extern const Format slurm_topology{"slurm-topology", "network topology of Slurm", is_slurm_topology, read_slurm_topology_files,
                             "one topology of Slurm is read"};
 
 }  // namespace weft::formats

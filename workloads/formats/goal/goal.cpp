@@ -288,8 +288,7 @@ void read_goal(ByteSource& source, RecordedReading& reading) { ScheduleReader(so
 
 namespace formats {
 
-extern const Format goal;
-const Format goal{"goal", "GOAL schedule", is_goal, import_goal, "a schedule has all its ranks in one file"};
+extern const Format goal{"goal", "GOAL schedule", is_goal, import_goal, "a schedule has all its ranks in one file"};
 
 }  // namespace formats
 }  // namespace weft

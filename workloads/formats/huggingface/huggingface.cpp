@@ -249,8 +249,7 @@ Import read_huggingface_files(std::span<const SourceFile> files, const FormatOpt
 
 }  // namespace
 
-extern const Format huggingface;
-const Format huggingface{"huggingface", "Hugging Face config.json", is_huggingface_file, read_huggingface_files,
+extern const Format huggingface{"huggingface", "Hugging Face config.json", is_huggingface_file, read_huggingface_files,
                          "a config.json is one file"};
 
 }  // namespace weft::formats

@@ -1,6 +1,5 @@
 // Hybrid patterns of Megatron-LM, a letter a layer: core/models/hybrid/hybrid_layer_allocation.py and core/ssm of
 // d98e8a64, August 2026.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>

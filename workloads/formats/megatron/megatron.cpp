@@ -67,7 +67,6 @@ Import read_megatron_files(std::span<const SourceFile> files, const FormatOption
 
 }  // namespace
 
-extern const Format megatron;
-const Format megatron{"megatron", "arguments of Megatron-LM", is_megatron_file, read_megatron_files};
+extern const Format megatron{"megatron", "arguments of Megatron-LM", is_megatron_file, read_megatron_files};
 
 }  // namespace weft::formats

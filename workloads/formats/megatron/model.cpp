@@ -1,6 +1,5 @@
 // The model that arguments of Megatron-LM describe. Defaults: megatron/training/arguments.py (validate_args,
 // core_transformer_config_from_args) and megatron/core/transformer.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>

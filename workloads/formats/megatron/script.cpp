@@ -7,7 +7,7 @@
 
 #include "sim/base/texts.hpp"
 #include "workloads/formats/megatron/keys.hpp"
-#include "workloads/formats/shell/script.hpp"
+#include "workloads/formats/shell/shell.hpp"
 
 namespace weft {
 namespace {

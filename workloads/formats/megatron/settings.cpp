@@ -1,5 +1,4 @@
 // How a run of Megatron-LM computes and communicates: precision, optimizer, overlaps, kernels, environment.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,4 @@
 // Layers on the pipeline ranks of a run of Megatron-LM, as its flags deal them (megatron/training/arguments.py).
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <initializer_list>

@@ -8,8 +8,7 @@
 #include "sim/io/syntaxes.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
-#include "workloads/formats/shell/variables.hpp"
-#include "workloads/formats/shell/words.hpp"
+#include "workloads/formats/shell/shell.hpp"
 
 namespace weft {
 namespace {

@@ -170,8 +170,7 @@ Import read_nemo_files(std::span<const SourceFile> files, const FormatOptions& o
 
 }  // namespace
 
-extern const Format nemo;
-const Format nemo{"nemo", "configuration of NeMo", is_nemo_file, read_nemo_files,
+extern const Format nemo{"nemo", "configuration of NeMo", is_nemo_file, read_nemo_files,
                   "NeMo's files are read one at a time"};
 
 }  // namespace weft::formats

@@ -176,7 +176,6 @@ Import read_neox_files(std::span<const SourceFile> files, const FormatOptions& o
 
 }  // namespace
 
-extern const Format neox;
-const Format neox{"neox", "GPT-NeoX configuration", is_neox_file, read_neox_files};
+extern const Format neox{"neox", "GPT-NeoX configuration", is_neox_file, read_neox_files};
 
 }  // namespace weft::formats

@@ -302,8 +302,7 @@ Import read_nccl_xml_files(std::span<const SourceFile> files, const FormatOption
 
 }  // namespace
 
-extern const Format nccl_xml;
-const Format nccl_xml{"nccl-xml", "topology file of NCCL or RCCL", is_nccl_xml_file, read_nccl_xml_files,
+extern const Format nccl_xml{"nccl-xml", "topology file of NCCL or RCCL", is_nccl_xml_file, read_nccl_xml_files,
                       "one topology file describes a node"};
 
 }  // namespace weft::formats

@@ -184,8 +184,7 @@ Import read_nvidia_smi_files(std::span<const SourceFile> files, const FormatOpti
 
 }  // namespace
 
-extern const Format nvidia_smi;
-const Format nvidia_smi{"nvidia-smi", "matrix of nvidia-smi topo -m", is_nvidia_smi_file, read_nvidia_smi_files,
+extern const Format nvidia_smi{"nvidia-smi", "matrix of nvidia-smi topo -m", is_nvidia_smi_file, read_nvidia_smi_files,
                         "one matrix describes a node"};
 
 }  // namespace weft::formats

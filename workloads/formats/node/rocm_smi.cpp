@@ -198,8 +198,7 @@ Import read_rocm_smi_files(std::span<const SourceFile> files, const FormatOption
 
 }  // namespace
 
-extern const Format rocm_smi;
-const Format rocm_smi{"rocm-smi", "topology of rocm-smi --showtopo", is_rocm_smi_file, read_rocm_smi_files,
+extern const Format rocm_smi{"rocm-smi", "topology of rocm-smi --showtopo", is_rocm_smi_file, read_rocm_smi_files,
                       "one file describes a node"};
 
 }  // namespace weft::formats

@@ -1,10 +1,9 @@
-#include "workloads/formats/shell/script.hpp"
+#include "workloads/formats/shell/shell.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "sim/base/texts.hpp"
-#include "workloads/formats/shell/condition.hpp"
 
 namespace weft {
 namespace {

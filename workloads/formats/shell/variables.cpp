@@ -1,4 +1,4 @@
-#include "workloads/formats/shell/variables.hpp"
+#include "workloads/formats/shell/shell.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,8 +8,6 @@
 #include <limits>
 
 #include "sim/base/texts.hpp"
-#include "workloads/formats/format.hpp"
-#include "workloads/formats/shell/words.hpp"
 
 namespace weft {
 namespace {

@@ -225,8 +225,7 @@ Import read_torchtitan_files(std::span<const SourceFile> files, const FormatOpti
 
 }  // namespace
 
-extern const Format torchtitan;
-const Format torchtitan{"torchtitan", "torchtitan configuration", is_torchtitan_file, read_torchtitan_files,
+extern const Format torchtitan{"torchtitan", "torchtitan configuration", is_torchtitan_file, read_torchtitan_files,
                         "torchtitan reads one file"};
 
 }  // namespace weft::formats

@@ -1,11 +1,10 @@
 // Conditions of scripts: three values, joined as Bash does.
-#include "workloads/formats/shell/condition.hpp"
+#include "workloads/formats/shell/shell.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "workloads/formats/shell/words.hpp"
 
 namespace weft {
 namespace {

@@ -1,12 +1,11 @@
 // Scripts are read, not run: what their variables, arrays and conditions come to.
-#include "workloads/formats/shell/script.hpp"
+#include "workloads/formats/shell/shell.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "workloads/formats/shell/words.hpp"
 
 namespace weft {
 namespace {

@@ -1,5 +1,5 @@
 // Words of scripts: where parts of them end, and what is not known in them.
-#include "workloads/formats/shell/words.hpp"
+#include "workloads/formats/shell/shell.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,9 @@
-// Calls of communication libraries as ParamCommsDebug names them.
+// What PyTorch's profiler calls collectives and types (ParamCommsDebug).
 #include <algorithm>
-#include <string>
-#include <string_view>
+#include <array>
 #include <utility>
 
-#include "workloads/recorded/step_comparison.hpp"
+#include "workloads/recorded/kineto_trace.hpp"
 
 namespace weft {
 
@@ -29,24 +28,32 @@ std::string_view operation_of(std::string_view recorded) {
     return {};
 }
 
+CallNames names_of(Collective op) {
+    using enum Collective;
+    constexpr std::array<std::pair<Collective, CallNames>, 7> known{
+        {{all_reduce, {"allreduce", "AllReduce_Sum"}},
+         {all_gather, {"_allgather_base", "AllGather"}},
+         {reduce_scatter, {"_reduce_scatter_base", "ReduceScatter_Sum"}},
+         {broadcast, {"broadcast", "Broadcast"}},
+         {reduce, {"reduce", "Reduce_Sum"}},
+         {all_to_all, {"all_to_all", "SendRecv"}},
+         {send_receive, {"send_recv", "SendRecv"}}}};
+    const auto* const found = std::ranges::find(known, op, &std::pair<Collective, CallNames>::first);
+    return found == known.end() ? CallNames{"send", "SendRecv"} : found->second;
+}
+
+std::string_view name_of_type(std::string_view type) {
+    if (type == "bf16") return "BFloat16";
+    if (type == "fp16") return "Half";
+    if (type == "fp32") return "Float";
+    return type == "int64" ? "Long" : "Byte";
+}
+
 double bytes_of_type(std::string_view type) {
     const auto is = [&](std::string_view part) { return type.find(part) != type.npos; };
     if (is("Float8") || is("Byte") || is("Char") || is("Bool")) return 1;
     if (is("BFloat16") || is("Half")) return 2;
     return is("Long") || is("Double") ? 8 : 4;
-}
-
-ComparedCall recorded_call(const KinetoTrace& trace, const DeviceEvent& kernel) {
-    const KinetoCall none{};
-    const KinetoCall& own = kernel.call == DeviceEvent::no_call ? none : trace.calls[kernel.call];
-    const std::string& recorded = trace.texts[own.op == 0 ? kernel.name : own.op];
-    std::string op(operation_of(recorded));
-    std::ranges::replace(op, '_', '-');
-    return {.op = op.empty() ? recorded : op,
-            .ranks = own.ranks,
-            .calls = {1, 0},
-            .bytes = {std::max(own.in, own.out) * bytes_of_type(trace.texts[own.type]), 0},
-            .seconds = {static_cast<double>(kernel.end - kernel.begin) * 1e-9, 0}};
 }
 
 }  // namespace weft
