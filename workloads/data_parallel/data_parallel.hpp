@@ -10,7 +10,6 @@
 
 #include "models/device/device.hpp"
 #include "sim/base/quantity.hpp"
-#include "workloads/job/optimizer.hpp"
 #include "workloads/job/settings.hpp"
 #include "workloads/script/script.hpp"
 

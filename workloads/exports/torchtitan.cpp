@@ -6,7 +6,7 @@
 
 #include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/exports/export.hpp"
-#include "workloads/formats/torchtitan/flavours.hpp"
+#include "workloads/formats/torchtitan/torchtitan.hpp"
 
 namespace weft::exports {
 namespace {

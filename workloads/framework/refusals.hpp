@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/job/framework_versions.hpp"
+#include "workloads/job/settings.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft {

@@ -16,7 +16,6 @@
 #include "topologies/machine.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/job/documents.hpp"
-#include "workloads/job/optimizer.hpp"
 #include "workloads/job/settings.hpp"
 #include "workloads/layout/layout.hpp"
 #include "workloads/schedule/schedule.hpp"
@@ -173,6 +172,8 @@ struct JobError {
     std::string remedy{};  // what this one job could say instead; empty: nothing is known
 };
 std::vector<JobError> check_job(const Job& job, const MachineInfo& machine);
+// Appends what of the optimizer the framework, or this version of it, cannot do.
+void check_optimizer(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors);
 // What of a job without such errors its framework's version has not, though weft models it; empty: it can be run.
 std::vector<JobError> lacking_features(const Job& job);
 

@@ -1,4 +1,4 @@
-#include "workloads/job/optimizer.hpp"
+#include "workloads/job/job.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "workloads/framework/refusals.hpp"
-#include "workloads/job/job.hpp"
 
 namespace weft {
 namespace {

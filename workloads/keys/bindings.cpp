@@ -115,7 +115,7 @@ void bind_optimizer(KeyRows& rows) {
     own("fraction", &OptimizerSettings::fraction);
 }
 
-// A framework's version (framework_versions.hpp), as text or, where that is the same, as a number.
+// A framework's version (job/settings.hpp), as text or, where that is the same, as a number.
 template <class Versions, class Settings>
 void bind_version(JobKey& key, const Versions& versions, Settings Job::*own) {
     key.kind = KeyKind::word;

@@ -10,8 +10,8 @@
 #include <unordered_map>
 
 #include "sim/io/document.hpp"
-#include "workloads/formats/chakra/node.hpp"
 #include "sim/io/wire.hpp"
+#include "workloads/formats/chakra/chakra.hpp"
 #include "workloads/formats/text.hpp"
 #include "workloads/recorded/reading.hpp"
 

@@ -1,4 +1,4 @@
-#include "workloads/formats/chakra/node.hpp"
+#include "workloads/formats/chakra/chakra.hpp"
 
 #include <array>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "workloads/formats/node/accelerator_kind.hpp"
+#include "workloads/formats/node/node_description.hpp"
 
 #include <algorithm>
 #include <cctype>

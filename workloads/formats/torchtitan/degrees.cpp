@@ -1,6 +1,6 @@
 // Keys and defaults: torchtitan/config/job_config.py (Parallelism); what they do: distributed/parallel_dims.py and
 // distributed/pipeline_parallel.py.
-#include "workloads/formats/torchtitan/keys.hpp"
+#include "workloads/formats/torchtitan/torchtitan.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/formats/torchtitan/flavours.hpp"
+#include "workloads/formats/torchtitan/torchtitan.hpp"
 
 #include <fmt/format.h>
 

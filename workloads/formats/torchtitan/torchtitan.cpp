@@ -10,8 +10,7 @@
 
 #include "sim/io/syntaxes.hpp"
 #include "workloads/formats/format.hpp"
-#include "workloads/formats/torchtitan/flavours.hpp"
-#include "workloads/formats/torchtitan/keys.hpp"
+#include "workloads/formats/torchtitan/torchtitan.hpp"
 
 namespace weft::formats {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "tests/workloads/formats/node_import.hpp"
-#include "workloads/formats/node/accelerator_kind.hpp"
+#include "workloads/formats/node/node_description.hpp"
 
 namespace weft {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tests/workloads/formats/key_change.hpp"
 #include "workloads/formats/format.hpp"
-#include "workloads/formats/torchtitan/flavours.hpp"
+#include "workloads/formats/torchtitan/torchtitan.hpp"
 
 namespace weft {
 namespace {
