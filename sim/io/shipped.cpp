@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string.hpp>
 #include <system_error>
 #include <utility>
 
@@ -17,20 +18,12 @@ bool is_file(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, none);
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // The words of a name in small letters, without its owner.
 std::vector<std::string> words_of(std::string_view name) {
-    std::vector<std::string> words(1);
-    for (const char c : name.substr(name.find('/') + 1)) {  // npos + 1 is 0
-        if (c != '-' && c != '_' && c != ' ') {
-            words.back() += lower(c);
-        } else if (!words.back().empty()) {
-            words.emplace_back();
-        }
-    }
-    if (words.back().empty() && words.size() > 1) words.pop_back();
-    return words;
+    std::string small = lower_case(name.substr(name.find('/') + 1));  // npos + 1 is 0
+    boost::trim_if(small, boost::is_any_of("-_ "));
+    std::vector<std::string> words;
+    return boost::split(words, small, boost::is_any_of("-_ "), boost::token_compress_on);
 }
 
 // One spelling of all that mean the same: "Llama-2-7b-hf" and "llama2-7b" are "llama2-7b". Between digits a separator

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "models/transformer/transformer.hpp"
@@ -158,28 +157,15 @@ void check_job_draft(Import& import, const std::string& name) {
 // for the rest, at the places of the input. `path`: of the input, which names the object.
 void finish_import(Import& import, const FormatOptions& options, const std::string& path) {
     put_options(import, options);
-    switch (import.kind) {
-        case FormatKind::model:
-            return check_model(import, path);
-        case FormatKind::job:
-            return check_job_draft(import, path);
-        case FormatKind::machine:
-            Machine::read(import.object.document(path));
-            return;
-        case FormatKind::trace:
-            return;
-    }
+    if (import.kind == FormatKind::model) check_model(import, path);
+    if (import.kind == FormatKind::job) check_job_draft(import, path);
+    if (import.kind == FormatKind::machine) Machine::read(import.object.document(path));
 }
 
 }  // namespace
 
 void refuse_file(std::string file, std::string message, int line) {
     throw ConfigError({Diagnostic{.file = std::move(file), .line = line, .key = {}, .message = std::move(message)}});
-}
-
-std::string_view to_text(FormatKind kind) {
-    constexpr std::array<std::string_view, 4> words{"model", "job", "machine", "trace"};
-    return words.at(static_cast<std::size_t>(kind));
 }
 
 std::string_view SourceFile::name() const {
@@ -254,14 +240,11 @@ Import import_files(const Format& format, std::span<const SourceFile> files, con
 
 std::vector<std::string> own_assignments(const SourceFile& file) {
     constexpr std::string_view mark = "# weft: ";
-    const std::string_view text = file.text;
     std::vector<std::string> assignments;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        const std::string_view line = text.substr(begin, end - begin);
+    each_line(file.text, [&](std::string_view line, int) {
         if (line.starts_with(mark)) assignments.emplace_back(line.substr(mark.size()));
-        begin = end + 1;
-    }
+        return true;
+    });
     add_own_members(file, assignments);
     return assignments;
 }
@@ -279,12 +262,10 @@ void assume_run(Import& import, const FormatOptions& options) {
 }
 
 std::string to_text(const FormatNote& note) {
-    constexpr std::array<std::string_view, 3> words{"note", "warning", "error"};
     std::string place = note.origin.file;
     if (note.origin.line > 0) place += fmt::format(":{}", note.origin.line);
-    return fmt::format("{}{}{}: {}{}{}", place, place.empty() ? "" : ": ",
-                       words.at(static_cast<std::size_t>(note.severity)), note.origin.key,
-                       note.origin.key.empty() ? "" : ": ", note.message);
+    return fmt::format("{}{}{}: {}{}{}", place, place.empty() ? "" : ": ", enumerator_name(note.severity),
+                       note.origin.key, note.origin.key.empty() ? "" : ": ", note.message);
 }
 
 }  // namespace weft

@@ -11,12 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/enumerators.hpp"
 #include "sim/io/draft.hpp"
 
 namespace weft {
 
 enum class FormatKind : std::uint8_t { model, job, machine, trace };
-std::string_view to_text(FormatKind kind);
+inline std::string_view to_text(FormatKind kind) { return enumerator_name(kind); }
 
 // A file that the user names, or that such a file refers to.
 struct SourceFile {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -15,8 +14,6 @@
 
 namespace weft {
 namespace {
-
-const std::array<std::string, 4> cuts{"framework", "document", "sequence", "contiguous"};  // by DocumentCut
 
 // Beyond it the draw takes longer than the simulation.
 constexpr double most_documents = 1e7;
@@ -159,15 +156,14 @@ Documents read_documents(Field field) {
         if (!(documents.mean >= 1)) field.error("mean", "expected a number of tokens, at least 1");
         if (!(documents.sigma >= 0)) field.error("sigma", "expected the deviation of the logarithm, at least 0");
     }
-    const std::string cut = field.choice("cut", cuts, cuts.front());
-    documents.cut = static_cast<DocumentCut>(std::ranges::find(cuts, cut) - cuts.begin());
+    documents.cut = field.enumerator("cut", DocumentCut::framework);
     documents.seed = field.whole("seed", 0);
     field.done();
     return documents;
 }
 
 std::string documents_json(const Documents& documents) {
-    nlohmann::ordered_json json{{"cut", cuts.at(static_cast<std::size_t>(documents.cut))}, {"seed", documents.seed}};
+    nlohmann::ordered_json json{{"cut", enumerator_name(documents.cut)}, {"seed", documents.seed}};
     if (documents.lengths.empty()) {
         json.update({{"mean", documents.mean}, {"sigma", documents.sigma}});
     } else {

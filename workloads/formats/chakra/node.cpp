@@ -1,7 +1,9 @@
 #include "workloads/formats/chakra/chakra.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <initializer_list>
 #include <utility>
 
 #include "sim/base/texts.hpp"
@@ -27,31 +29,16 @@ std::int64_t zigzag(std::uint64_t value) { return static_cast<std::int64_t>((val
 
 // AttributeProto's value as a number: writers do not agree on which of its kinds a flag or a size has.
 std::optional<double> number_of(const WireField& field) {
-    switch (field.number) {
-        case 3:  // double
-            return std::bit_cast<double>(field.value);
-        case 5:  // float
-            return std::bit_cast<float>(static_cast<std::uint32_t>(field.value));
-        case 7:   // int32
-        case 9:   // int64
-        case 25:  // sfixed64
-            return static_cast<double>(static_cast<std::int64_t>(field.value));
-        case 15:  // sint32, sint64
-        case 17:
-            return static_cast<double>(zigzag(field.value));
-        case 23:  // sfixed32
-            return static_cast<std::int32_t>(static_cast<std::uint32_t>(field.value));
-        case 11:  // uint32, uint64, fixed32, fixed64, bool
-        case 13:
-        case 19:
-        case 21:
-        case 27:
-            return static_cast<double>(field.value);
-        case 29:  // text
-            return parse_as<double>(field.bytes);
-        default:
-            return std::nullopt;
-    }
+    const auto is = [&](std::initializer_list<std::uint32_t> numbers) {
+        return std::ranges::count(numbers, field.number) > 0;
+    };
+    if (is({3})) return std::bit_cast<double>(field.value);                                   // double
+    if (is({5})) return std::bit_cast<float>(static_cast<std::uint32_t>(field.value));        // float
+    if (is({7, 9, 25})) return static_cast<double>(static_cast<std::int64_t>(field.value));   // int, sfixed64
+    if (is({15, 17})) return static_cast<double>(zigzag(field.value));                        // sint
+    if (is({23})) return static_cast<std::int32_t>(static_cast<std::uint32_t>(field.value));  // sfixed32
+    if (is({11, 13, 19, 21, 27})) return static_cast<double>(field.value);                    // uint, fixed, bool
+    return is({29}) ? parse_as<double>(field.bytes) : std::nullopt;                           // text
 }
 
 // Of a BoolList.

@@ -27,25 +27,24 @@ constexpr std::uint32_t no_node = std::numeric_limits<std::uint32_t>::max();
 // Words and the signs { } : ; of a text. Comments (// # /* */) are passed over.
 class Words {
   public:
-    explicit Words(ByteSource& source) : source_(source) { fill(); }
+    explicit Words(ByteSource& source) : source_(source) {}
 
     int line() const { return line_; }  // of the word that comes next
     bool is_over() {
         pass_blanks();
-        return window_.empty();
+        return source_.peek(1).empty();
     }
     // The next word, which stays: empty at the end. Good until the next is taken.
     std::string_view peek() {
         pass_blanks();
-        if (window_.empty()) return {};
-        std::size_t end = is_sign(window_.front()) ? 1 : 0;
-        while (end == 0 || (!is_sign(window_.front()) && end < window_.size() && is_word(window_[end]))) ++end;
+        const std::string_view text = source_.peek(longest_word + 1);
+        const std::size_t end = std::min(text.find_first_of(" \t\r\n{}:;"), text.size());
         if (end > longest_word) refuse(fmt::format("a word of more than {} bytes", longest_word));
-        return window_.substr(0, end);
+        return text.substr(0, std::max<std::size_t>(end, 1));  // a sign is a word
     }
     std::string_view take() {
         const std::string_view word = peek();
-        window_.remove_prefix(word.size());
+        source_.skip(word.size());
         return word;
     }
     bool take(std::string_view wanted) {
@@ -56,54 +55,33 @@ class Words {
     [[noreturn]] void refuse(std::string why) const { refuse_file(source_.name(), std::move(why), line_); }
 
   private:
-    static constexpr std::size_t longest_word = 256, window = std::size_t{1} << 16U;
-    static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-    static bool is_sign(char c) { return c == '{' || c == '}' || c == ':' || c == ';'; }
-    static bool is_word(char c) { return !is_blank(c) && !is_sign(c); }
+    static constexpr std::size_t longest_word = 256;
 
-    // At least a word and its end are in the window, if the text has them.
-    void fill() {
-        source_.skip(taken_ - window_.size());
-        window_ = source_.peek(window);
-        taken_ = window_.size();
-    }
-    void drop(std::size_t count) {
-        line_ +=
-            static_cast<int>(std::count(window_.begin(), window_.begin() + static_cast<std::ptrdiff_t>(count), '\n'));
-        window_.remove_prefix(count);
+    void drop(std::string_view text) {
+        line_ += static_cast<int>(std::ranges::count(text, '\n'));
+        source_.skip(text.size());
     }
     void pass_blanks() {
         for (;;) {
-            if (window_.size() < 2 * longest_word) fill();
-            std::size_t blanks = 0;
-            while (blanks < window_.size() && is_blank(window_[blanks])) ++blanks;
-            drop(blanks);
-            if (window_.size() < 2 * longest_word) fill();
-            if (window_.starts_with("#") || window_.starts_with("//")) {
+            const std::string_view text = source_.peek(longest_word);
+            drop(text.substr(0, text.find_first_not_of(" \t\r\n")));
+            const std::string_view mark = source_.peek(2);
+            if (mark.starts_with('#') || mark == "//") {
                 pass_until("\n");
-            } else if (window_.starts_with("/*")) {
-                drop(2);
+            } else if (mark == "/*") {
+                drop(mark);
                 pass_until("*/");
-            } else if (window_.empty() || !is_blank(window_.front())) {
+            } else if (mark.empty() || std::string_view(" \t\r\n").find(mark.front()) == mark.npos) {
                 return;
             }
         }
     }
     void pass_until(std::string_view mark) {
-        for (;;) {
-            const std::size_t at = window_.find(mark);
-            if (at != std::string_view::npos) return drop(at + mark.size());
-            if (window_.size() < mark.size()) return drop(window_.size());  // the text is over
-            drop(window_.size() - mark.size() + 1);
-            const std::size_t left = window_.size();
-            fill();
-            if (window_.size() == left) return drop(left);
-        }
+        while (!source_.peek(1).empty() && source_.peek(mark.size()) != mark) drop(source_.peek(1));
+        drop(source_.peek(mark.size()));
     }
 
     ByteSource& source_;
-    std::string_view window_;
-    std::size_t taken_ = 0;  // bytes of the source that the window was when it was filled
     int line_ = 1;
 };
 

@@ -7,6 +7,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/base/texts.hpp"
+#include "sim/io/values.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/text.hpp"
 #include "workloads/framework/refusals.hpp"
@@ -22,13 +23,6 @@ std::string unquoted(std::string_view text) {
     return std::string(text);
 }
 
-std::string text_json(std::string_view text) {
-    Draft draft;
-    draft.set("value", text, {});
-    const std::string json = draft.json();  // {"value":"..."}
-    return json.substr(9, json.size() - 10);
-}
-
 // A number where Python would read one.
 std::string value_json(std::string_view text) {
     std::string_view digits = text;
@@ -37,7 +31,7 @@ std::string value_json(std::string_view text) {
     if (number && std::isfinite(*number)) return fmt::format("{}", *number);
     const std::string small = lower_case(text);
     if (small == "true" || small == "false" || small == "null") return small;
-    return text == "None" ? "null" : text_json(text);
+    return text == "None" ? "null" : json_text(text);
 }
 
 // --- the table of flags (megatron_keys.json), and what becomes of those that nothing reads ---

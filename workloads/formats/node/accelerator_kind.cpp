@@ -52,8 +52,6 @@ const AcceleratorKind* kind_with(std::string AcceleratorKind::*list, std::string
 
 }  // namespace
 
-std::string_view to_text(LinkFamily family) { return family == LinkFamily::nvlink ? "nvlink" : "infinity_fabric"; }
-
 const AcceleratorKind* kind_of_pci(std::string_view vendor, std::string_view device) {
     const AcceleratorKind* const kind = kind_with(&AcceleratorKind::pci, lower_case(device));
     return kind != nullptr && kind->vendor == lower_case(vendor) ? kind : nullptr;

@@ -11,7 +11,8 @@
 namespace weft {
 
 enum class LinkFamily : std::uint8_t { nvlink, infinity_fabric };
-std::string_view to_text(LinkFamily family);  // as machine files call it
+// As machine files call it.
+inline std::string_view to_text(LinkFamily family) { return enumerator_name(family); }
 
 struct AcceleratorKind {
     std::string name;           // "A100 80 GB"

@@ -45,14 +45,9 @@ bool is_gpu(std::string_view name) { return name.starts_with("GPU") && name.size
 
 // Terminals underline the header.
 std::string without_escapes(std::string_view line) {
-    std::string text;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i] != '\x1b') {
-            text += line[i];
-            continue;
-        }
-        while (i + 1 < line.size() && line[i] != 'm') ++i;
-    }
+    std::string text(line);
+    for (std::size_t at = text.find('\x1b'); at != text.npos; at = text.find('\x1b', at))
+        text.erase(at, std::min(text.find('m', at), text.size()) - at + 1);
     return text;
 }
 
@@ -185,6 +180,6 @@ Import read_nvidia_smi_files(std::span<const SourceFile> files, const FormatOpti
 }  // namespace
 
 extern const Format nvidia_smi{"nvidia-smi", "matrix of nvidia-smi topo -m", is_nvidia_smi_file, read_nvidia_smi_files,
-                        "one matrix describes a node"};
+                               "one matrix describes a node"};
 
 }  // namespace weft::formats
