@@ -12,7 +12,6 @@
 #include "workloads/formats/keys.hpp"
 #include "workloads/framework/expert_balancing.hpp"
 #include "workloads/keys/key.hpp"
-#include "workloads/keys/recompute.hpp"
 #include "workloads/parallelism/experts.hpp"
 
 namespace weft {

@@ -19,7 +19,7 @@
 
 #include "workloads/exports/export.hpp"
 #include "workloads/recorded/costs.hpp"
-#include "workloads/recorded/simulated_kernels.hpp"
+#include "workloads/recorded/simulated_work.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {

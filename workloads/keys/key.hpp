@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/memory/recomputation.hpp"
 #include "sim/io/document.hpp"
 #include "workloads/job/job.hpp"
 
@@ -77,5 +78,18 @@ double value_of(const Job& job, std::string_view path);
 std::string json_of(const Job& job, std::string_view path);
 std::string text_of(const Job& job, std::string_view path);   // as --set takes it
 bool stands_as_usual(const Job& job, std::string_view path);  // as in a job that says nothing
+
+// The key "recompute" of a job: a word, or an object that says which modules or layers.
+// Megatron-core's names of what --recompute-modules takes, and what they mean.
+struct RecomputeModule {
+    std::string_view name;
+    std::vector<LayerPart> parts;
+};
+std::span<const RecomputeModule> recompute_modules();
+
+// Of all the parts that make a module, in the order of recompute_modules().
+std::vector<std::string> recompute_names(const LayerParts& parts);
+// In one line, for people.
+std::string recompute_text(const Recomputation& recompute);
 
 }  // namespace weft

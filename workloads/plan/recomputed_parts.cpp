@@ -7,7 +7,7 @@
 
 #include "sim/base/check.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/keys/recompute.hpp"
+#include "workloads/keys/key.hpp"
 
 namespace weft {
 namespace {

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sim/io/byte_source.hpp"
+#include "sim/io/files.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "workloads/recorded/program.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
-#include "sim/io/byte_source.hpp"
+#include "sim/io/files.hpp"
 
 namespace weft {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/io/byte_source.hpp"
+#include "sim/io/files.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/recorded/program.hpp"

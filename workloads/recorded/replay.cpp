@@ -12,7 +12,6 @@
 #include "sim/engine/link_sums.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/network/ideal_network.hpp"
-#include "workloads/recorded/activity_clock.hpp"
 #include "workloads/recorded/reading.hpp"
 
 namespace weft {

@@ -1,9 +1,13 @@
 #include "workloads/recorded/simulated_work.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
+#include "sim/base/check.hpp"
 #include "workloads/plan/update.hpp"
 #include "workloads/stage/stage_script.hpp"
 
@@ -137,6 +141,141 @@ SimulatedWork simulated_work(const Plan& plan, std::uint32_t stage, WorkDetail d
     work.fuses_passes =
         std::ranges::none_of(work.sums, [](const auto& each) { return each.first.what == WorkClass::element_wise; });
     return work;
+}
+
+namespace {
+
+// Kernels that a profiler tells apart by their launching operations and shapes.
+ProductShape kind_of(const Kernel& kernel) {
+    const WorkClass what = work_class(kernel);
+    if (kernel.kind != KernelKind::gemm) return {0, 0, 0, 0, what};
+    return {kernel.m, kernel.n, kernel.k, kernel.count, what};
+}
+
+}  // namespace
+
+std::vector<SimulatedComputation> simulated_kernels(const Plan& plan, std::uint32_t stage) {
+    WorkCounter counter(plan, stage);
+    std::vector<SimulatedComputation> computations;
+    std::map<ProductShape, std::size_t> numbers;
+    std::vector<ProductShape> kinds;
+    counter.visit(
+        [&](const Kernel& kernel) {
+            const ProductShape kind = kind_of(kernel);
+            if (numbers.try_emplace(kind, kinds.size()).second) kinds.push_back(kind);
+            return 0.0;
+        },
+        [&](const WorkKey& key, double own) {
+            SimulatedComputation& found = computations.emplace_back(SimulatedComputation{key.pass, key.layer, {}});
+            if (own <= WorkCounter::least || is_of_passes(key)) return;
+            const bool updates = key.pass == WorkPass::optimizer;
+            const Seconds busy =
+                updates ? passes_of_update(plan, plan.stages[stage]) : Seconds{own} - plan.device.kernel_launch;
+            found.kernels.push_back({.shape = {.what = updates ? WorkClass::optimizer : WorkClass::parameters},
+                                     .launches = 1,
+                                     .time = std::max(busy, Seconds{})});
+        });
+    // Of kernels of one kind: how many, and how long they take.
+    for (std::size_t number = 0; number < kinds.size(); ++number) {
+        const auto measured = [&](auto measure, auto set) {
+            std::size_t at = 0;
+            counter.visit(
+                [&](const Kernel& kernel) { return numbers.at(kind_of(kernel)) == number ? measure(kernel) : 0.0; },
+                [&](const WorkKey& key, double value) {
+                    SimulatedComputation& found = computations.at(at++);
+                    if (value > WorkCounter::least && is_of_passes(key)) set(found, value);
+                });
+            WEFT_CHECK(at == computations.size(), "a script has the same actions whatever they take");
+        };
+        measured([](const Kernel& kernel) { return kernel.launches; },
+                 [&](SimulatedComputation& found, double value) {
+                     found.kernels.push_back({.shape = kinds[number], .launches = value, .time = {}});
+                 });
+        measured(
+            [&](const Kernel& kernel) {
+                return kernel_time(plan.device, plan.job.precision, kernel).value -
+                       plan.device.kernel_launch.value * kernel.launches;
+            },
+            [&](SimulatedComputation& found, double value) {
+                const bool has = !found.kernels.empty() && found.kernels.back().shape == kinds[number];
+                if (!has) found.kernels.push_back({.shape = kinds[number], .launches = 1, .time = {}});
+                found.kernels.back().time = Seconds{value};
+            });
+    }
+    return computations;
+}
+
+namespace {
+
+// Kernels of a layer in one pass of the step, whatever computations they lie in.
+using LayerKernels = std::map<std::pair<WorkPass, std::int32_t>, double>;
+
+std::vector<const SimulatedComputation*> computations_of(const Script& script, const SimulatedRank& rank,
+                                                         const std::vector<SimulatedComputation>& kernels) {
+    std::vector<const SimulatedComputation*> found;
+    std::size_t number = 0;
+    ActionId seen = 0;
+    for (const ActionId action : rank.actions) {
+        for (; seen < action; ++seen) number += script.actions()[seen].kind == Action::Kind::compute;
+        found.push_back(script.actions()[seen].kind == Action::Kind::compute ? &kernels[number] : nullptr);
+    }
+    return found;
+}
+
+// That the host issues for a kernel.
+double operations(const Plan& plan, const SimulatedComputation& what, const LayerKernels& kernels) {
+    if (what.layer == no_layer || !is_of_passes({what.pass, what.layer, {}})) return 1.0;
+    const LayerCosts& costs = plan.costs.layers[plan.job.layer_place(static_cast<std::uint32_t>(what.layer))];
+    const HostOperations& all = costs.host;
+    const double of_pass = what.pass == WorkPass::backward ? all.input_backward + all.weight_backward : all.forward;
+    return of_pass * plan.job.micro_batches() / kernels.at({what.pass, what.layer});
+}
+
+bool is_of_host(const RecordedRank& rank, std::size_t node) {
+    const RecordedNode& what = rank.nodes[node];
+    return what.kind == RecordedKind::compute && rank.units[what.unit].is_host;
+}
+
+bool waits_for_device(const RecordedRank& rank, std::size_t host) {
+    const auto begin = rank.dependencies.begin();
+    return std::any_of(begin + rank.first_dependency[host], begin + rank.first_dependency[host + 1],
+                       [&](const NodeDependency& on) { return !is_of_host(rank, on.node); });
+}
+
+}  // namespace
+
+SimulatedHost simulated_host(const Plan& plan, const Script& script, const SimulatedRank& rank,
+                             const std::vector<SimulatedComputation>& kernels) {
+    SimulatedHost host{.computations = computations_of(script, rank, kernels), .issues = {}, .waits = {}};
+    std::vector<HostIssue>& issues = host.issues;
+    issues.resize(rank.ops.size());
+    LayerKernels of_layers;
+    for (const SimulatedComputation& what : kernels) of_layers[{what.pass, what.layer}] += launches(what);
+    double launched = 0;
+    std::int64_t free = 0;          // when the host was through with the pass before
+    std::vector<std::size_t> pass;  // its nodes
+    for (std::size_t i = 0; i < rank.ops.size(); ++i) {
+        issues[i].end = nanoseconds(rank.spans[i].end);
+        if (const SimulatedComputation* const what = host.computations[i]) {
+            pass.push_back(i);
+            launched += launches(*what);
+            issues[i].each = plan.device.host_launch.value * 1e9 * operations(plan, *what, of_layers);
+        }
+        if (!is_of_host(rank.record, i)) continue;
+        const std::int64_t begin = nanoseconds(rank.spans[i].begin);
+        if (waits_for_device(rank.record, i)) host.waits.push_back({free, begin});
+        free = issues[i].end;
+        auto at = static_cast<double>(begin);
+        const double each = (static_cast<double>(free) - at) / std::max(launched, 1.0);
+        for (const std::size_t one : pass) {
+            issues[one] = {.begin = std::llround(at), .each = each, .end = issues[one].end};
+            at += each * launches(*host.computations[one]);
+        }
+        if (!pass.empty()) issues[pass.back()].end = std::max(issues[pass.back()].end, free);
+        pass.clear();
+        launched = 0;
+    }
+    return host;
 }
 
 }  // namespace weft

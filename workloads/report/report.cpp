@@ -13,7 +13,7 @@
 #include "topologies/measurements/measurement.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/job/job_size.hpp"
-#include "workloads/keys/recompute.hpp"
+#include "workloads/keys/key.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"

@@ -1,5 +1,5 @@
 // Files that are read once, packed or not, and what is wrong with them.
-#include "sim/io/byte_source.hpp"
+#include "sim/io/files.hpp"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

@@ -1,4 +1,4 @@
-#include "workloads/formats/fabric/cabled_machine.hpp"
+#include "workloads/formats/fabric/fabric.hpp"
 
 #include <fmt/format.h>
 

@@ -11,8 +11,7 @@
 #include <span>
 
 #include "topologies/host_names.hpp"
-#include "workloads/formats/fabric/cabled_machine.hpp"
-#include "workloads/formats/fabric/infiniband_fabric.hpp"
+#include "workloads/formats/fabric/fabric.hpp"
 #include "workloads/formats/text.hpp"
 
 namespace weft::formats {

@@ -9,8 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "workloads/formats/fabric/cabled_machine.hpp"
-#include "workloads/formats/fabric/slurm_tree.hpp"
+#include "workloads/formats/fabric/fabric.hpp"
 
 namespace weft::formats {
 namespace {

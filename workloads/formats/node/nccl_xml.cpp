@@ -11,7 +11,7 @@
 
 #include "sim/io/syntaxes.hpp"
 #include "topologies/measurements/lines.hpp"
-#include "workloads/formats/node/node_description.hpp"
+#include "workloads/formats/node/node.hpp"
 #include "workloads/formats/text.hpp"
 
 namespace weft::formats {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "workloads/formats/node/node_machine.hpp"
+#include "workloads/formats/node/node.hpp"
 
 namespace weft {
 namespace {

@@ -1,5 +1,5 @@
 // A described node as a machine: what the file says, on the network and with the constants of a machine like it.
-#include "workloads/formats/node/node_machine.hpp"
+#include "workloads/formats/node/node.hpp"
 
 #include <fmt/ranges.h>
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "topologies/measurements/lines.hpp"
-#include "workloads/formats/node/node_description.hpp"
+#include "workloads/formats/node/node.hpp"
 #include "workloads/formats/text.hpp"
 
 namespace weft::formats {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "topologies/machine.hpp"
-#include "workloads/formats/fabric/infiniband_fabric.hpp"
+#include "workloads/formats/fabric/fabric.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft {

@@ -1,4 +1,4 @@
-#include "workloads/formats/fabric/slurm_tree.hpp"
+#include "workloads/formats/fabric/fabric.hpp"
 
 #include <gtest/gtest.h>
 

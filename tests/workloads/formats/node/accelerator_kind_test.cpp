@@ -1,5 +1,5 @@
 // Kinds of accelerator by all that tools call them.
-#include "workloads/formats/node/node_description.hpp"
+#include "workloads/formats/node/node.hpp"
 
 #include <gtest/gtest.h>
 

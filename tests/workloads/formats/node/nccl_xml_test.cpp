@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "tests/workloads/formats/node_import.hpp"
-#include "workloads/formats/node/node_description.hpp"
+#include "workloads/formats/node/node.hpp"
 
 namespace weft {
 namespace {

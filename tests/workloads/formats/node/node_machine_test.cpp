@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workloads/formats/node_import.hpp"
-#include "workloads/formats/node/node_description.hpp"
-#include "workloads/formats/node/node_machine.hpp"
+#include "workloads/formats/node/node.hpp"
 
 namespace weft {
 namespace {
