@@ -1,5 +1,5 @@
 // By yaml-cpp, toml++ and pugixml: each walks what its library has parsed into a ValueTable.
-#include "sim/io/syntaxes.hpp"
+#include "sim/io/document.hpp"
 
 #define TOML_EXCEPTIONS 1
 #include <fmt/format.h>

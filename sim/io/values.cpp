@@ -138,24 +138,11 @@ class JsonEvents : public nlohmann::json_sax<ordered_json> {
 
 void append_json(std::string& out, const std::vector<Value>& values, std::size_t row) {
     const Value& value = values[row];
-    switch (value.kind) {
-        case ValueKind::null:
-            out += "null";
-            return;
-        case ValueKind::flag:
-            out += value.flag ? "true" : "false";
-            return;
-        case ValueKind::number:
-            out += value.text;
-            return;
-        case ValueKind::text:
-            out += json_text(value.text);
-            return;
-        case ValueKind::list:
-        case ValueKind::object:
-            break;
-    }
     const bool is_object = value.kind == ValueKind::object;
+    if (!is_object && value.kind != ValueKind::list) {
+        out += value.kind == ValueKind::text ? json_text(value.text) : shown(value);
+        return;
+    }
     out += is_object ? '{' : '[';
     for (const Member& member : value.members) {
         if (&member != &value.members.front()) out += ',';
@@ -199,21 +186,11 @@ std::string to_json(const std::vector<Value>& values, std::size_t row) {
 }
 
 std::string shown(const Value& value) {
-    switch (value.kind) {
-        case ValueKind::null:
-            return "null";
-        case ValueKind::flag:
-            return value.flag ? "true" : "false";
-        case ValueKind::number:
-            return value.text;
-        case ValueKind::text:
-            return cut(json_text(value.text), 60);
-        case ValueKind::list:
-            return "a list";
-        case ValueKind::object:
-            return "an object";
-    }
-    throw LogicError("a value of no kind");
+    if (value.kind == ValueKind::null) return "null";
+    if (value.kind == ValueKind::flag) return value.flag ? "true" : "false";
+    if (value.kind == ValueKind::number) return value.text;
+    if (value.kind == ValueKind::text) return cut(json_text(value.text), 60);
+    return value.kind == ValueKind::list ? "a list" : "an object";
 }
 
 }  // namespace weft

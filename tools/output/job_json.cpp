@@ -8,7 +8,7 @@
 
 #include "sim/base/enumerators.hpp"
 #include "tools/version.hpp"
-#include "workloads/job/job_size.hpp"
+#include "workloads/job/job_reading.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"

@@ -19,7 +19,7 @@
 #include "topologies/library_reader.hpp"
 #include "topologies/placement.hpp"
 #include "workloads/formats/format.hpp"
-#include "workloads/job/fabric_reader.hpp"
+#include "workloads/job/job_reading.hpp"
 #include "workloads/report/report.hpp"
 #include "workloads/report/simulation.hpp"
 

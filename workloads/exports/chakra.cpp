@@ -74,18 +74,18 @@ class RankWriter {
             }
             case RecordedKind::collective: {
                 std::string message = begin(i, 2 * i, ChakraType::collective);
-                add_number(message, "comm_type", type_of(node.op));
-                add_number(message, "comm_size", bytes_of(node));
-                add_text(message, "pg_name", std::to_string(node.partner));
+                add(message, "comm_type", type_of(node.op));
+                add(message, "comm_size", bytes_of(node));
+                add(message, "pg_name", std::to_string(node.partner));
                 return add_message(file_, message);
             }
             default: {
                 std::string message = begin(i, 2 * i, ChakraType::compute);
                 const LaneId lane = step_.lane(rank_, i);
                 if (lane == lanes::host) {
-                    add_number(message, "is_cpu_op", 1);
+                    add(message, "is_cpu_op", 1);
                 } else {
-                    add_number(message, "stream", stream_of(lane));
+                    add(message, "stream", stream_of(lane));
                 }
                 add_message(file_, message);
             }
@@ -93,10 +93,10 @@ class RankWriter {
     }
 
     void add_message_node(std::string message, bool sends, std::uint32_t other, const RecordedNode& node) {
-        add_number(message, "comm_size", bytes_of(node));
-        add_number(message, "comm_src", sends ? index(rank_.rank) : other);
-        add_number(message, "comm_dst", sends ? other : index(rank_.rank));
-        add_number(message, "comm_tag", node.tag);
+        add(message, "comm_size", bytes_of(node));
+        add(message, "comm_src", sends ? index(rank_.rank) : other);
+        add(message, "comm_dst", sends ? other : index(rank_.rank));
+        add(message, "comm_tag", node.tag);
         add_message(file_, message);
     }
 
@@ -122,16 +122,14 @@ class RankWriter {
         return static_cast<std::uint64_t>(std::llround(node.bytes.value));
     }
     // AttributeProto: a name, and a value of one of many kinds: int64 is 9, a text 29.
-    static void add_number(std::string& message, std::string_view name, std::uint64_t value) {
-        std::string attribute;
-        append_field(attribute, 1, name);
-        append_field(attribute, 9, value);
-        append_field(message, 10, attribute);
+    static void add(std::string& message, std::string_view name, std::uint64_t value) { add(message, name, 9, value); }
+    static void add(std::string& message, std::string_view name, std::string_view value) {
+        add(message, name, 29, value);
     }
-    static void add_text(std::string& message, std::string_view name, std::string_view value) {
+    static void add(std::string& message, std::string_view name, std::uint32_t kind, auto value) {
         std::string attribute;
         append_field(attribute, 1, name);
-        append_field(attribute, 29, value);
+        append_field(attribute, kind, value);
         append_field(message, 10, attribute);
     }
 

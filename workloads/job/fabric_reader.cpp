@@ -1,4 +1,4 @@
-#include "workloads/job/fabric_reader.hpp"
+#include "workloads/job/job_reading.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/job/job_size.hpp"
+#include "workloads/job/job_reading.hpp"
 
 #include <fmt/format.h>
 

@@ -34,10 +34,9 @@ std::vector<double> meant_numbers(const JobKey& key) {
     for (const std::string& value : key.values) {
         double number = std::strtod(value.c_str(), nullptr);
         if constexpr (std::is_enum_v<Value>) {
-            constexpr auto names = enumerator_names<Value>();
-            const auto found = std::ranges::find(names, value);
-            WEFT_CHECK(found != names.end(), key.path + " has no " + value);
-            number = static_cast<double>(found - names.begin());
+            const auto found = enumerator_called<Value>(value);
+            WEFT_CHECK(found, key.path + " has no " + value);
+            number = static_cast<double>(*found);
         }
         numbers.push_back(number);
     }

@@ -18,10 +18,9 @@ using Json = nlohmann::ordered_json;
 
 KeyKind kind_named(const Json& row) {
     if (row.contains("words")) return KeyKind::word;
-    const auto names = enumerator_names<KeyKind>();
-    const auto found = std::ranges::find(names, row.value("type", "other"));
-    WEFT_CHECK(found != names.end(), "no type of keys: " + row.dump());
-    return KeyKind{static_cast<std::uint8_t>(found - names.begin())};
+    const auto kind = enumerator_called<KeyKind>(row.value("type", "other"));
+    WEFT_CHECK(kind, "no type of keys: " + row.dump());
+    return *kind;
 }
 
 // A list of enumerators, or words and what they stand for.

@@ -1,4 +1,5 @@
-// Keys of the objects "layout" (axes of the rank grid, what cuts them, their order, and layers of stages) and "experts".
+// Keys of the objects "layout" (axes of the rank grid, what cuts them, their order, and layers of stages) and
+// "experts".
 #include "workloads/keys/bind.hpp"
 
 #include <fmt/format.h>
@@ -302,15 +303,9 @@ std::string recompute_text(const Recomputation& recompute) {
     if (recompute == recompute.granularity) return std::string(enumerator_name(recompute.granularity));
     if (recompute.granularity == Recompute::selective)
         return fmt::format("{}", fmt::join(recompute_names(recompute.parts), "+"));
-    switch (recompute.method) {
-        case RecomputeMethod::uniform:
-            return fmt::format("full by {} layers", recompute.layers);
-        case RecomputeMethod::block:
-            return fmt::format("full of the first {} layers", recompute.layers);
-        case RecomputeMethod::every:
-            break;
-    }
-    return fmt::format("full of every {}. layer", recompute.layers);
+    if (recompute.method == RecomputeMethod::every) return fmt::format("full of every {}. layer", recompute.layers);
+    const bool block = recompute.method == RecomputeMethod::block;
+    return fmt::format("full {} {} layers", block ? "of the first" : "by", recompute.layers);
 }
 
 }  // namespace weft

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "sim/io/files.hpp"
 #include "sim/io/diagnostics.hpp"
+#include "sim/io/files.hpp"
 #include "workloads/recorded/program.hpp"
 
 namespace weft {

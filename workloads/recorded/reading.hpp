@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/io/files.hpp"
 #include "sim/io/diagnostics.hpp"
+#include "sim/io/files.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/recorded/program.hpp"
 

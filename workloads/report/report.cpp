@@ -12,7 +12,7 @@
 #include "topologies/fabric.hpp"
 #include "topologies/measurements/measurement.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/job/job_size.hpp"
+#include "workloads/job/job_reading.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/step/lanes.hpp"

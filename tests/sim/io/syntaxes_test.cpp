@@ -1,4 +1,4 @@
-#include "sim/io/syntaxes.hpp"
+#include "sim/io/document.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How many nodes a job takes, and how many accelerators of each.
-#include "workloads/job/job_size.hpp"
+#include "workloads/job/job_reading.hpp"
 
 #include <gtest/gtest.h>
 

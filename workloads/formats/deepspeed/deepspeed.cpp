@@ -16,59 +16,6 @@ void take_size(ForeignKeys& in, std::string_view key, std::string_view path) {
     if (says(in.keys, key)) in.put(path, deepspeed_size(in.keys, key), key);
 }
 
-class BatchReader {
-  public:
-    BatchReader(ForeignKeys& in, double ranks, std::string_view steps) : in_(in), ranks_(ranks), steps_(steps) {}
-
-    void read() {
-        constexpr std::string_view micro_key = "train_micro_batch_size_per_gpu", whole_key = "train_batch_size";
-        const double micro = value(micro_key, "batch.micro"), said = value(steps_), whole = value(whole_key);
-        const double steps = said > 0 ? said : 1, all = micro * steps * ranks_;
-        in_.import.object.object("batch");
-        if (micro > 0) {
-            in_.put("batch.micro", micro, micro_key);
-        } else if (whole > 0 && ranks_ > 0) {
-            in_.import.put("batch.micro", whole / (ranks_ * steps),
-                           unwritten("train_batch_size / accumulation steps / data ranks"));
-        } else {
-            ask("batch.micro", "sequences per micro-batch");
-        }
-        if (whole > 0) {
-            in_.put("batch.global", whole, whole_key);
-            if (said > 0 && all > 0 && all != whole)
-                in_.warn(steps_,
-                         fmt::format("train_batch_size {:g} is kept; micro-batch {:g} x {:g} steps x {:g} data ranks "
-                                     "would be {:g}, and DeepSpeed stops where they differ",
-                                     whole, micro, steps, ranks_, all));
-        } else if (all > 0) {
-            in_.import.put("batch.global", all, unwritten("micro-batch x accumulation steps x data ranks"));
-            in_.import.note(in_.origin(steps_),
-                            "batch.global is {:g}: micro-batch {:g} x {:g} accumulation steps x {:g} data ranks", all,
-                            micro, steps, ranks_);
-        } else {
-            ask("batch.global", "sequences per step");
-        }
-    }
-
-  private:
-    // Of a key that leaves it open, what the user says of `path`.
-    double value(std::string_view key, std::string_view path = {}) {
-        const double size = says(in_.keys, key) ? deepspeed_size(in_.keys, key) : number_said(in_.options, path);
-        if (says(in_.keys, key) && !(size >= 1))
-            in_.keys.error(key, fmt::format("expected at least 1, got {:g}", size));
-        return size;
-    }
-    void ask(std::string_view key, std::string_view what) {
-        if (overridden_by_user(in_.options, key)) return;
-        in_.import.error(unwritten(std::string(key)), "the input does not say it; give --set {}=N ({}){}", key, what,
-                         ranks_ > 0 ? "" : ", or --machine and --nodes where it follows from them");
-    }
-
-    ForeignKeys& in_;
-    double ranks_;
-    std::string_view steps_;
-};
-
 void read_offload(ForeignKeys& zero, std::string_view key, std::string_view path) {
     if (!zero.has(key)) return;
     const std::string device = zero.keys.is_object(key) ? zero.keys.object(key).text("device", "none") : "";
@@ -149,8 +96,46 @@ double deepspeed_size(Field& field, std::string_view key) {
     return 1;
 }
 
-void read_deepspeed_batch(ForeignKeys& in, double ranks, std::string_view steps) {
-    BatchReader(in, ranks, steps).read();
+void read_deepspeed_batch(ForeignKeys& in, double ranks, std::string_view steps_key) {
+    constexpr std::string_view micro_key = "train_micro_batch_size_per_gpu", whole_key = "train_batch_size";
+    // Of a key that leaves it open, what the user says of `path`.
+    const auto value = [&in](std::string_view key, std::string_view path = {}) {
+        if (!says(in.keys, key)) return number_said(in.options, path);
+        const double size = deepspeed_size(in.keys, key);
+        if (!(size >= 1)) in.keys.error(key, fmt::format("expected at least 1, got {:g}", size));
+        return size;
+    };
+    const auto ask = [&](std::string_view key, std::string_view what) {
+        if (overridden_by_user(in.options, key)) return;
+        in.import.error(unwritten(std::string(key)), "the input does not say it; give --set {}=N ({}){}", key, what,
+                        ranks > 0 ? "" : ", or --machine and --nodes where it follows from them");
+    };
+    const double micro = value(micro_key, "batch.micro"), said = value(steps_key), whole = value(whole_key);
+    const double steps = said > 0 ? said : 1, all = micro * steps * ranks;
+    in.import.object.object("batch");
+    if (micro > 0) {
+        in.put("batch.micro", micro, micro_key);
+    } else if (whole > 0 && ranks > 0) {
+        in.import.put("batch.micro", whole / (ranks * steps),
+                      unwritten("train_batch_size / accumulation steps / data ranks"));
+    } else {
+        ask("batch.micro", "sequences per micro-batch");
+    }
+    if (whole > 0) {
+        in.put("batch.global", whole, whole_key);
+        if (said > 0 && all > 0 && all != whole)
+            in.warn(steps_key,
+                    fmt::format("train_batch_size {:g} is kept; micro-batch {:g} x {:g} steps x {:g} data ranks "
+                                "would be {:g}, and DeepSpeed stops where they differ",
+                                whole, micro, steps, ranks, all));
+    } else if (all > 0) {
+        in.import.put("batch.global", all, unwritten("micro-batch x accumulation steps x data ranks"));
+        in.import.note(in.origin(steps_key),
+                       "batch.global is {:g}: micro-batch {:g} x {:g} accumulation steps x {:g} data ranks", all, micro,
+                       steps, ranks);
+    } else {
+        ask("batch.global", "sequences per step");
+    }
 }
 
 bool read_half_precision(ForeignKeys& in) {

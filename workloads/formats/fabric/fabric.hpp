@@ -1,5 +1,5 @@
-// Networks as other tools describe them. A machine whose network is cabled as a file says, and whose nodes are those of a
-// machine of weft.
+// Networks as other tools describe them. A machine whose network is cabled as a file says, and whose nodes are those of
+// a machine of weft.
 #pragma once
 
 #include <cstdint>

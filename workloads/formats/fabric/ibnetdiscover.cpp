@@ -282,6 +282,6 @@ Import read_ibnetdiscover_files(std::span<const SourceFile> files, const FormatO
 }  // namespace
 
 extern const Format ibnetdiscover{"ibnetdiscover", "InfiniBand fabric of ibnetdiscover", looks_like_ibnetdiscover,
-                           read_ibnetdiscover_files, "one fabric is read"};
+                                  read_ibnetdiscover_files, "one fabric is read"};
 
 }  // namespace weft::formats

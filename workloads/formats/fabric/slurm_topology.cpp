@@ -172,7 +172,7 @@ Import read_slurm_topology_files(std::span<const SourceFile> files, const Format
 
 }  // namespace
 
-extern const Format slurm_topology{"slurm-topology", "network topology of Slurm", is_slurm_topology, read_slurm_topology_files,
-                            "one topology of Slurm is read"};
+extern const Format slurm_topology{"slurm-topology", "network topology of Slurm", is_slurm_topology,
+                                   read_slurm_topology_files, "one topology of Slurm is read"};
 
 }  // namespace weft::formats

@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "sim/io/syntaxes.hpp"
 #include "topologies/host_names.hpp"
 #include "topologies/measurements/lines.hpp"
 #include "workloads/formats/keys.hpp"

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "sim/io/files.hpp"
-#include "sim/io/syntaxes.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 #include "workloads/formats/shell/shell.hpp"

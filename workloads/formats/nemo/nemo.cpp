@@ -3,7 +3,6 @@
 // nemo/collections/nlp/models/language_modeling (megatron_base_model.py, megatron_gpt_model.py).
 #include <cstdlib>
 
-#include "sim/io/syntaxes.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 #include "workloads/formats/nemo/values.hpp"

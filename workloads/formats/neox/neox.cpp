@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/io/syntaxes.hpp"
 #include "workloads/formats/deepspeed/keys.hpp"
 #include "workloads/formats/neox/run.hpp"
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "sim/io/syntaxes.hpp"
+#include "sim/io/document.hpp"
 #include "topologies/measurements/lines.hpp"
 #include "workloads/formats/node/node.hpp"
 #include "workloads/formats/text.hpp"
@@ -303,6 +303,6 @@ Import read_nccl_xml_files(std::span<const SourceFile> files, const FormatOption
 }  // namespace
 
 extern const Format nccl_xml{"nccl-xml", "topology file of NCCL or RCCL", is_nccl_xml_file, read_nccl_xml_files,
-                      "one topology file describes a node"};
+                             "one topology file describes a node"};
 
 }  // namespace weft::formats

@@ -1,5 +1,5 @@
-// Nodes as topology tools describe them, as machines of weft. Kinds of accelerator, as the tools name them, and what of weft
-// stands for each: the rows of accelerators.json.
+// Nodes as topology tools describe them, as machines of weft. Kinds of accelerator, as the tools name them, and what of
+// weft stands for each: the rows of accelerators.json.
 #pragma once
 
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -13,18 +14,14 @@ namespace {
 
 // The accelerator that each NIC is attached to: the nearest; among equals the one with the fewest NICs, then by
 // `apart`, then the first.
-std::vector<std::uint32_t> attached_to(const std::vector<DescribedNic>& nics, std::size_t accelerators) {
+std::vector<std::uint32_t> attached_to(const std::vector<DescribedNic>& nics, std::uint32_t accelerators) {
     std::vector<std::uint32_t> attached, users(accelerators);
     for (const DescribedNic& nic : nics) {
         const auto cost = [&](std::uint32_t i) {
             return std::tuple(nic.distance[i], users[i], nic.apart.empty() ? 0 : nic.apart[i]);
         };
-        std::uint32_t best = 0;
-        for (std::uint32_t i = 1; i < accelerators; ++i) {
-            if (cost(i) < cost(best)) best = i;
-        }
-        ++users[best];
-        attached.push_back(best);
+        attached.push_back(*std::ranges::min_element(std::views::iota(0U, accelerators), {}, cost));
+        ++users[attached.back()];
     }
     return attached;
 }

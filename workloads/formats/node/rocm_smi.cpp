@@ -199,6 +199,6 @@ Import read_rocm_smi_files(std::span<const SourceFile> files, const FormatOption
 }  // namespace
 
 extern const Format rocm_smi{"rocm-smi", "topology of rocm-smi --showtopo", is_rocm_smi_file, read_rocm_smi_files,
-                      "one file describes a node"};
+                             "one file describes a node"};
 
 }  // namespace weft::formats

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/io/syntaxes.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/torchtitan/torchtitan.hpp"
@@ -302,7 +301,7 @@ Import read_torchtitan_files(std::span<const SourceFile> files, const FormatOpti
 }  // namespace
 
 extern const Format torchtitan{"torchtitan", "torchtitan configuration", is_torchtitan_file, read_torchtitan_files,
-                        "torchtitan reads one file"};
+                               "torchtitan reads one file"};
 
 }  // namespace formats
 }  // namespace weft
