@@ -65,31 +65,23 @@ class RankWriter {
                              ring[(own + ring.size() - 1) % ring.size()], node);
             return;
         }
-        switch (node.kind) {
-            case RecordedKind::send:
-            case RecordedKind::receive: {
-                const bool sends = node.kind == RecordedKind::send;
-                return add_message_node(begin(i, 2 * i, sends ? ChakraType::send : ChakraType::receive), sends,
-                                        node.partner, node);
-            }
-            case RecordedKind::collective: {
-                std::string message = begin(i, 2 * i, ChakraType::collective);
-                add(message, "comm_type", type_of(node.op));
-                add(message, "comm_size", bytes_of(node));
-                add(message, "pg_name", std::to_string(node.partner));
-                return add_message(file_, message);
-            }
-            default: {
-                std::string message = begin(i, 2 * i, ChakraType::compute);
-                const LaneId lane = step_.lane(rank_, i);
-                if (lane == lanes::host) {
-                    add(message, "is_cpu_op", 1);
-                } else {
-                    add(message, "stream", stream_of(lane));
-                }
-                add_message(file_, message);
-            }
+        const bool sends = node.kind == RecordedKind::send, calls = node.kind == RecordedKind::collective;
+        if (sends || node.kind == RecordedKind::receive) {
+            return add_message_node(begin(i, 2 * i, sends ? ChakraType::send : ChakraType::receive), sends, node.partner,
+                                    node);
         }
+        std::string message = begin(i, 2 * i, calls ? ChakraType::collective : ChakraType::compute);
+        const LaneId lane = step_.lane(rank_, i);
+        if (calls) {
+            add(message, "comm_type", type_of(node.op));
+            add(message, "comm_size", bytes_of(node));
+            add(message, "pg_name", std::to_string(node.partner));
+        } else if (lane == lanes::host) {
+            add(message, "is_cpu_op", 1);
+        } else {
+            add(message, "stream", stream_of(lane));
+        }
+        add_message(file_, message);
     }
 
     void add_message_node(std::string message, bool sends, std::uint32_t other, const RecordedNode& node) {

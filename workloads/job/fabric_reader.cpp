@@ -55,8 +55,10 @@ void read_load(Field& section, const MachineInfo& machine, Fabric& fabric) {
     }
 }
 
-// One of the job's `count` nodes or ranks; nothing after an error.
-std::optional<std::uint32_t> read_number(Field& entry, std::string_view key, std::string_view things,
+constexpr std::string_view nodes_of_job = "the job has nodes", ranks_of_job = "the job has ranks";
+
+// One of `count` nodes, ranks or NICs that `owner` has; nothing after an error.
+std::optional<std::uint32_t> read_number(Field& entry, std::string_view key, std::string_view owner_has,
                                          std::uint32_t count) {
     if (!entry.is_number(key)) {
         entry.whole(key);  // which says what it should be
@@ -64,7 +66,7 @@ std::optional<std::uint32_t> read_number(Field& entry, std::string_view key, std
     }
     const std::uint32_t number = entry.whole(key);
     if (number < count) return number;
-    entry.error(key, fmt::format("the job has {} 0 to {}, not {}", things, count - 1, number));
+    entry.error(key, fmt::format("{} 0 to {}, not {}", owner_has, count - 1, number));
     return std::nullopt;
 }
 
@@ -86,7 +88,7 @@ void read_slow_gpu(Field entry, const MachineInfo& machine, const Job& job, std:
     const char* const key = by_rank ? "rank" : "node";
     const std::uint32_t size = by_rank ? 1 : machine.accelerators_per_node;
     const std::optional<std::uint32_t> number =
-        by_rank ? read_number(entry, key, "ranks", job.layout.ranks()) : read_number(entry, key, "nodes", job.nodes);
+        read_number(entry, key, by_rank ? ranks_of_job : nodes_of_job, by_rank ? job.layout.ranks() : job.nodes);
     entry.done();
     if (!number) return;
     const SlowRanks ranks{.first = RankId(*number * size), .count = size, .factor = factor};
@@ -100,23 +102,15 @@ void read_slow_gpu(Field entry, const MachineInfo& machine, const Job& job, std:
 }
 
 std::optional<NicCable> read_nic(Field& entry, const MachineInfo& machine, const Job& job) {
-    const std::optional<std::uint32_t> node = read_number(entry, "node", "nodes", job.nodes);
-    if (!entry.is_number("nic")) {
-        entry.whole("nic");
-        return std::nullopt;
-    }
-    const std::uint32_t nic = entry.whole("nic");
-    if (nic >= machine.nics_per_node) {
-        entry.error("nic",
-                    fmt::format("a node of {} has NICs 0 to {}, not {}", machine.name, machine.nics_per_node - 1, nic));
-        return std::nullopt;
-    }
-    return node ? std::optional(NicCable{*node, nic}) : std::nullopt;
+    const std::optional<std::uint32_t> node = read_number(entry, "node", nodes_of_job, job.nodes);
+    const std::optional<std::uint32_t> nic =
+        read_number(entry, "nic", fmt::format("a node of {} has NICs", machine.name), machine.nics_per_node);
+    return node && nic ? std::optional(NicCable{*node, *nic}) : std::nullopt;
 }
 
 std::optional<RouteCables> read_route(Field& entry, const MachineInfo& machine, const Job& job) {
-    const std::optional<std::uint32_t> from = read_number(entry, "from", "ranks", job.layout.ranks());
-    const std::optional<std::uint32_t> to = read_number(entry, "to", "ranks", job.layout.ranks());
+    const std::optional<std::uint32_t> from = read_number(entry, "from", ranks_of_job, job.layout.ranks());
+    const std::optional<std::uint32_t> to = read_number(entry, "to", ranks_of_job, job.layout.ranks());
     const std::string link_class = entry.text("class", "");
     const bool known = std::ranges::find(machine.link_classes, link_class) != machine.link_classes.end();
     if (entry.is_text("class") && !known) {
@@ -149,15 +143,11 @@ void read_link(Field entry, const MachineInfo& machine, const Job& job, std::vec
     }
     if (by_nic && route_keys[2]) entry.error("class", "a NIC has one cable: \"class\" goes with \"from\" and \"to\"");
     bool known = is_share && entry.is_number("bandwidth");  // all that is needed is there
-    if (by_nic) {
-        const std::optional<NicCable> cable = read_nic(entry, machine, job);
-        known = known && cable;
-        if (known) fault.where = *cable;
-    } else {
-        const std::optional<RouteCables> cables = read_route(entry, machine, job);
-        known = known && cables;
-        if (known) fault.where = *cables;
-    }
+    const auto take = [&](const auto& where) {
+        known = known && where;
+        if (known) fault.where = *where;
+    };
+    by_nic ? take(read_nic(entry, machine, job)) : take(read_route(entry, machine, job));
     entry.done();
     if (!known) return;
     const auto same = [&](const PlacedFault& other) { return other.first.where == fault.where; };

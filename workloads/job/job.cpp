@@ -137,20 +137,11 @@ std::uint64_t Job::embedding_matrix() const {
 // Of the model's own layers, by the rule of the job.
 static std::vector<std::uint32_t> dealt_layers(const Job& job, std::string& why) {
     const std::uint32_t layers = job.model.layers, parts = job.model_parts();
-    switch (job.layout.split) {
-        case StageSplit::even:
-            return even_split(layers, parts, why);
-        case StageSplit::ends:
-            return ends_split(layers, parts, why);
-        case StageSplit::uniform:
-        case StageSplit::parameters:
-            return items_split(job, why);
-        case StageSplit::by_hand:
-            return by_hand(job, why);
-        case StageSplit::framework:
-            break;
-    }
-    return job.framework->split(layers, parts, why);
+    const StageSplit rule = job.layout.split;
+    if (rule == StageSplit::even) return even_split(layers, parts, why);
+    if (rule == StageSplit::ends) return ends_split(layers, parts, why);
+    if (rule == StageSplit::uniform || rule == StageSplit::parameters) return items_split(job, why);
+    return rule == StageSplit::by_hand ? by_hand(job, why) : job.framework->split(layers, parts, why);
 }
 
 std::vector<std::uint32_t> Job::part_layers(std::string& why) const {

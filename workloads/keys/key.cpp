@@ -103,20 +103,12 @@ double read_value(Field& object, std::string_view name, const JobKey& key, doubl
         return key.absent == Absent::as_it_stands ? std::optional(value) : std::nullopt;
     };
     const auto integer = static_cast<std::uint32_t>(usual);
-    switch (key.kind) {
-        case KeyKind::flag:
-            return double(object.flag(name, if_known(usual != 0)));
-        case KeyKind::count:
-            return object.count(name, if_known(integer));
-        case KeyKind::whole:
-            return object.whole(name, if_known(integer));
-        case KeyKind::number:
-            return object.number(name, if_known(usual));
-        case KeyKind::duration:
-            return object.duration(name, if_known(Seconds{usual})).value;
-        default:
-            return read_word(object, name, key, usual);
-    }
+    if (key.kind == KeyKind::flag) return double(object.flag(name, if_known(usual != 0)));
+    if (key.kind == KeyKind::count) return object.count(name, if_known(integer));
+    if (key.kind == KeyKind::whole) return object.whole(name, if_known(integer));
+    if (key.kind == KeyKind::number) return object.number(name, if_known(usual));
+    if (key.kind == KeyKind::duration) return object.duration(name, if_known(Seconds{usual})).value;
+    return read_word(object, name, key, usual);
 }
 
 void read_key(Field& object, std::string_view name, const JobKey& key, Job& job) {
@@ -175,16 +167,9 @@ std::string json_of(const Job& job, std::string_view path) {
     const JobKey& key = key_of(path);
     if (key.json) return key.json(job);
     const double value = key.get(job);
-    switch (key.kind) {
-        case KeyKind::flag:
-            return value != 0 ? "true" : "false";
-        case KeyKind::duration:
-            return fmt::format("\"{} s\"", value);
-        case KeyKind::word:
-            return '"' + key.words.at(static_cast<std::size_t>(value)) + '"';
-        default:
-            return fmt::format("{}", value);
-    }
+    if (key.kind == KeyKind::flag) return value != 0 ? "true" : "false";
+    if (key.kind == KeyKind::word) return '"' + key.words.at(static_cast<std::size_t>(value)) + '"';
+    return key.kind == KeyKind::duration ? fmt::format("\"{} s\"", value) : fmt::format("{}", value);
 }
 
 std::string text_of(const Job& job, std::string_view path) {

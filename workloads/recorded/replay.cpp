@@ -116,26 +116,17 @@ class Replayer {
     void begin(std::uint32_t at) {
         const std::uint32_t rank = meetings_.rank_of(at);
         const RecordedNode& what = node(at, rank);
-        switch (what.kind) {
-            case RecordedKind::nothing:
-                begun(at);
-                return complete(at);
-            case RecordedKind::compute: {
-                Unit& unit = units_[first_unit_[rank] + what.unit];
-                if (unit.is_busy) return unit.waiting.push(at);
-                unit.is_busy = true;
-                return compute(at, rank, what);
-            }
-            case RecordedKind::collective:
-                begun(at);
-                return come(meetings_.of_node[at], rank);
-            case RecordedKind::send:
-                begun(at);
-                return leave(meetings_.of_node[at], rank);
-            case RecordedKind::receive:
-                begun(at);
-                return receive(meetings_.of_node[at], at, rank);
+        if (what.kind == RecordedKind::compute) {
+            Unit& unit = units_[first_unit_[rank] + what.unit];
+            if (unit.is_busy) return unit.waiting.push(at);
+            unit.is_busy = true;
+            return compute(at, rank, what);
         }
+        begun(at);
+        if (what.kind == RecordedKind::nothing) complete(at);
+        if (what.kind == RecordedKind::collective) come(meetings_.of_node[at], rank);
+        if (what.kind == RecordedKind::send) leave(meetings_.of_node[at], rank);
+        if (what.kind == RecordedKind::receive) receive(meetings_.of_node[at], at, rank);
     }
 
     void begun(std::uint32_t at) {

@@ -24,11 +24,30 @@ std::int32_t layer_of(std::string_view label, const Where& where) {
     return is ? static_cast<std::int32_t>(where.layer) : no_layer;
 }
 
+// Kernels that a profiler tells apart by their launching operations and shapes.
+ProductShape kind_of(const Kernel& kernel) {
+    const WorkClass what = work_class(kernel);
+    if (kernel.kind != KernelKind::gemm) return {0, 0, 0, 0, what};
+    return {kernel.m, kernel.n, kernel.k, kernel.count, what};
+}
+
+// Of a kernel, without its launch.
+double time_alone(const Plan& plan, const Kernel& kernel) {
+    const Device& device = plan.device;
+    return kernel_time(device, plan.job.precision, kernel).value - device.kernel_launch.value * kernel.launches;
+}
+
+// Of the one kernel that updates, casts or copies parameters.
+Seconds time_of_one(const Plan& plan, std::uint32_t stage, WorkPass pass, double seconds) {
+    if (pass == WorkPass::optimizer) return passes_of_update(plan, plan.stages[stage]);
+    return Seconds{seconds} - plan.device.kernel_launch;
+}
+
 std::vector<ProductShape> shapes_of(const std::vector<Kernel>& kernels) {
     std::vector<ProductShape> shapes;
     std::set<ProductShape> known;
     for (const Kernel& kernel : kernels) {
-        const ProductShape shape{kernel.m, kernel.n, kernel.k, kernel.count, work_class(kernel)};
+        const ProductShape shape = kind_of(kernel);
         if (known.insert(shape).second) shapes.push_back(shape);
     }
     return shapes;
@@ -102,8 +121,7 @@ SimulatedWork simulated_work(const Plan& plan, std::uint32_t stage, WorkDetail d
             const bool updates = key.pass == WorkPass::optimizer;
             key.what = updates ? WorkClass::optimizer : WorkClass::parameters;
             WorkSum& sum = work.sums[key];
-            const Seconds busy =
-                updates ? passes_of_update(plan, plan.stages[stage]) : Seconds{seconds} - plan.device.kernel_launch;
+            const Seconds busy = time_of_one(plan, stage, key.pass, seconds);
             sum.kernels += 1;
             sum.time += busy;
             sum.gaps += Seconds{seconds} - busy;
@@ -122,10 +140,7 @@ SimulatedWork simulated_work(const Plan& plan, std::uint32_t stage, WorkDetail d
                         });
         };
         count(
-            [&](const Kernel& kernel) {
-                return kernel_time(device, plan.job.precision, kernel).value -
-                       device.kernel_launch.value * kernel.launches;
-            },
+            [&](const Kernel& kernel) { return time_alone(plan, kernel); },
             [](WorkSum& sum, double value) { sum.time += Seconds{value}; });
         if (detail == WorkDetail::times) continue;
         count([](const Kernel& kernel) { return kernel.launches; },
@@ -143,17 +158,6 @@ SimulatedWork simulated_work(const Plan& plan, std::uint32_t stage, WorkDetail d
     return work;
 }
 
-namespace {
-
-// Kernels that a profiler tells apart by their launching operations and shapes.
-ProductShape kind_of(const Kernel& kernel) {
-    const WorkClass what = work_class(kernel);
-    if (kernel.kind != KernelKind::gemm) return {0, 0, 0, 0, what};
-    return {kernel.m, kernel.n, kernel.k, kernel.count, what};
-}
-
-}  // namespace
-
 std::vector<SimulatedComputation> simulated_kernels(const Plan& plan, std::uint32_t stage) {
     WorkCounter counter(plan, stage);
     std::vector<SimulatedComputation> computations;
@@ -169,8 +173,7 @@ std::vector<SimulatedComputation> simulated_kernels(const Plan& plan, std::uint3
             SimulatedComputation& found = computations.emplace_back(SimulatedComputation{key.pass, key.layer, {}});
             if (own <= WorkCounter::least || is_of_passes(key)) return;
             const bool updates = key.pass == WorkPass::optimizer;
-            const Seconds busy =
-                updates ? passes_of_update(plan, plan.stages[stage]) : Seconds{own} - plan.device.kernel_launch;
+            const Seconds busy = time_of_one(plan, stage, key.pass, own);
             found.kernels.push_back({.shape = {.what = updates ? WorkClass::optimizer : WorkClass::parameters},
                                      .launches = 1,
                                      .time = std::max(busy, Seconds{})});
@@ -192,10 +195,7 @@ std::vector<SimulatedComputation> simulated_kernels(const Plan& plan, std::uint3
                      found.kernels.push_back({.shape = kinds[number], .launches = value, .time = {}});
                  });
         measured(
-            [&](const Kernel& kernel) {
-                return kernel_time(plan.device, plan.job.precision, kernel).value -
-                       plan.device.kernel_launch.value * kernel.launches;
-            },
+            [&](const Kernel& kernel) { return time_alone(plan, kernel); },
             [&](SimulatedComputation& found, double value) {
                 const bool has = !found.kernels.empty() && found.kernels.back().shape == kinds[number];
                 if (!has) found.kernels.push_back({.shape = kinds[number], .launches = 1, .time = {}});

@@ -240,7 +240,41 @@ class Comparer {
         std::erase_if(found_.gaps, [](const ComparedGap& gap) { return gap.femtoseconds == Sides<std::int64_t>{}; });
     }
 
-    void add_calls();
+    void add_calls() {
+        std::map<std::pair<std::string, std::uint32_t>, ComparedCall> calls;
+        const auto add = [&](const ComparedCall& own) {
+            const auto [known, is_new] = calls.try_emplace({own.op, own.ranks}, own);
+            if (is_new) return;
+            ComparedCall& sum = known->second;
+            if (sum.calls[1] == 0) sum.dimension = own.dimension;
+            if (sum.dimension != own.dimension) sum.dimension.clear();
+            for (const std::size_t side : {0U, 1U}) {
+                sum.calls[side] += own.calls[side];
+                sum.bytes[side] += own.bytes[side];
+                sum.seconds[side] += own.seconds[side];
+            }
+        };
+        for (const RecordedKernel& kernel : step_.kernels) {
+            if (kernel.what == WorkClass::communication) add(recorded_call(trace_, trace_.kernels[kernel.event]));
+        }
+        const Program& program = run_.step.program;
+        const RankClass& own = program.classes[RankClassId{
+            static_cast<std::uint32_t>(std::ranges::find(run_.step.stage, found_.stage) - run_.step.stage.begin())}];
+        for (OpId id{own.first_op}; id != OpId{own.end_op()}; id = next(id)) {
+            const Op& op = program.ops[id];
+            if (op.kind != OpKind::exchange) continue;
+            const Communication& what = program.communications[program.communication_of(op)];
+            std::string name = lanes::operation_name(what.op, op.lane);
+            std::ranges::replace(name, '_', '-');
+            add({.op = name,
+                 .ranks = what.group_size,
+                 .dimension = lanes::dimension_name(op.lane),
+                 .calls = {0, 1},
+                 .bytes = {0, what.message.value},
+                 .seconds = {0, (run_.timeline.spans[id].end - run_.timeline.spans[id].begin).value}});
+        }
+        for (auto& [key, row] : calls) found_.calls.push_back(std::move(row));
+    }
 
     const KinetoTrace& trace_;
     const Simulation& run_;
@@ -252,42 +286,6 @@ class Comparer {
     std::map<WorkKey, const RecordedKernel*> longest_;
     StepComparison found_;
 };
-
-void Comparer::add_calls() {
-    std::map<std::pair<std::string, std::uint32_t>, ComparedCall> calls;
-    const auto add = [&](const ComparedCall& own) {
-        const auto [known, is_new] = calls.try_emplace({own.op, own.ranks}, own);
-        if (is_new) return;
-        ComparedCall& sum = known->second;
-        if (sum.calls[1] == 0) sum.dimension = own.dimension;
-        if (sum.dimension != own.dimension) sum.dimension.clear();
-        for (const std::size_t side : {0U, 1U}) {
-            sum.calls[side] += own.calls[side];
-            sum.bytes[side] += own.bytes[side];
-            sum.seconds[side] += own.seconds[side];
-        }
-    };
-    for (const RecordedKernel& kernel : step_.kernels) {
-        if (kernel.what == WorkClass::communication) add(recorded_call(trace_, trace_.kernels[kernel.event]));
-    }
-    const Program& program = run_.step.program;
-    const RankClass& own = program.classes[RankClassId{
-        static_cast<std::uint32_t>(std::ranges::find(run_.step.stage, found_.stage) - run_.step.stage.begin())}];
-    for (OpId id{own.first_op}; id != OpId{own.end_op()}; id = next(id)) {
-        const Op& op = program.ops[id];
-        if (op.kind != OpKind::exchange) continue;
-        const Communication& what = program.communications[program.communication_of(op)];
-        std::string name = lanes::operation_name(what.op, op.lane);
-        std::ranges::replace(name, '_', '-');
-        add({.op = name,
-             .ranks = what.group_size,
-             .dimension = lanes::dimension_name(op.lane),
-             .calls = {0, 1},
-             .bytes = {0, what.message.value},
-             .seconds = {0, (run_.timeline.spans[id].end - run_.timeline.spans[id].begin).value}});
-    }
-    for (auto& [key, row] : calls) found_.calls.push_back(std::move(row));
-}
 
 }  // namespace
 

@@ -40,7 +40,7 @@ class FileReader {
             const ChakraNode node = read_chakra_node(message);
             if (!node.fault.empty()) refuse(node.fault);
             for (const auto& on : node.dependencies) dependencies_.push_back({on.id, number, on.is_control});
-            is_of_pytorch_ |= node.attributes.rf_id.has_value();
+            is_of_pytorch_ |= node.attributes.number("rf_id").has_value();
             add(node);
         }
         if (is_first) source_.refuse("is no Chakra trace: it has no message");
@@ -89,7 +89,7 @@ class FileReader {
     // What is wrong, if anything is.
     std::optional<std::string> fill(RecordedNode& node, const ChakraNode& read) {
         const ChakraAttributes& has = read.attributes;
-        const bool is_on_host = has.is_cpu_op.value_or(0.0) != 0.0;
+        const bool is_on_host = has.number("is_cpu_op").value_or(0.0) != 0.0;
         if (read.type > static_cast<std::uint64_t>(ChakraType::collective) || read.type == 0) {
             return fmt::format("has type {}; there are 1 to 7", read.type);
         }
@@ -97,29 +97,31 @@ class FileReader {
         if (type == ChakraType::metadata) return metadata(read), std::nullopt;
         if (type < ChakraType::send || is_on_host) {  // the host's call of a collective only launches it
             node.kind = RecordedKind::compute;
-            node.bytes = Bytes{std::max(0.0, has.tensor_size.value_or(0.0))};
-            node.flops = Flops{std::max(0.0, has.num_ops.value_or(0.0))};
+            node.bytes = Bytes{std::max(0.0, has.number("tensor_size").value_or(0.0))};
+            node.flops = Flops{std::max(0.0, has.number("num_ops").value_or(0.0))};
             const bool is_memory = type == ChakraType::load || type == ChakraType::store;
-            node.unit = unit(is_on_host ? host : is_memory ? memory : std::max(0.0, has.stream.value_or(0.0)));
+            node.unit = unit(is_on_host ? host : is_memory ? memory : std::max(0.0, has.number("stream").value_or(0.0)));
             return std::nullopt;
         }
-        if (!has.comm_size || !(*has.comm_size >= 0.0)) return "has no comm_size";
-        node.bytes = Bytes{*has.comm_size};
+        const std::optional<double> size = has.number("comm_size");
+        if (!size || !(*size >= 0.0)) return "has no comm_size";
+        node.bytes = Bytes{*size};
         return type == ChakraType::collective ? collective(node, has) : message(node, has, type);
     }
 
     std::optional<std::string> collective(RecordedNode& node, const ChakraAttributes& has) {
         node.kind = RecordedKind::collective;
-        if (!has.comm_type) return "has no comm_type";
-        if (!(*has.comm_type >= 0.0 && *has.comm_type <= barrier)) {
-            return fmt::format("has comm_type {}; there are 0 to 9", *has.comm_type);
+        const std::optional<double> type = has.number("comm_type");
+        if (!type) return "has no comm_type";
+        if (!(*type >= 0.0 && *type <= barrier)) {
+            return fmt::format("has comm_type {}; there are 0 to 9", *type);
         }
-        const std::optional<Collective> op = chakra_collectives[static_cast<std::size_t>(*has.comm_type)];
+        const std::optional<Collective> op = chakra_collectives[static_cast<std::size_t>(*type)];
         if (!op) return "is a gather or scatter, which no library of weft's machines has";
         if (has.some_dimensions && has.group.empty()) {
             return "is among some dimensions of ASTRA-sim's network (involved_dim): a group (pg_name) is needed";
         }
-        if (*has.comm_type == barrier) node.bytes = barrier_bytes;
+        if (*type == barrier) node.bytes = barrier_bytes;
         node.op = *op;
         node.partner = group_name(has.group);
         return std::nullopt;
@@ -128,13 +130,13 @@ class FileReader {
     std::optional<std::string> message(RecordedNode& node, const ChakraAttributes& has, ChakraType type) {
         const bool sends = type == ChakraType::send;
         node.kind = sends ? RecordedKind::send : RecordedKind::receive;
-        const std::optional<double> other = sends ? has.comm_dst : has.comm_src;
-        const std::optional<double> own = sends ? has.comm_src : has.comm_dst;
+        const std::optional<double> other = has.number(sends ? "comm_dst" : "comm_src");
+        const std::optional<double> own = has.number(sends ? "comm_src" : "comm_dst");
         if (!other || !(*other >= 0.0 && *other < most_recorded_ranks))
             return sends ? "has no comm_dst" : "has no comm_src";
         if (own && *own != number_) return fmt::format("is of rank {}, in the file of rank {}", *own, number_);
         node.partner = static_cast<std::uint32_t>(*other);
-        const double tag = has.comm_tag.value_or(0.0);
+        const double tag = has.number("comm_tag").value_or(0.0);
         node.tag = tag >= 0.0 && tag < 4294967296.0 ? static_cast<std::uint32_t>(tag) : 0;
         return std::nullopt;
     }
@@ -160,10 +162,7 @@ class FileReader {
 
     // A number of group_names_ above 0.
     std::uint32_t group_name(std::string_view name) {
-        if (name.empty()) return 0;
-        const auto known = std::ranges::find(group_names_, name);
-        if (known == group_names_.end()) group_names_.emplace_back(name);
-        return static_cast<std::uint32_t>(std::ranges::find(group_names_, name) - group_names_.begin()) + 1;
+        return name.empty() ? 0 : group_numbers_(name) + 1;
     }
 
     std::uint16_t unit(double number) {
@@ -228,6 +227,7 @@ class FileReader {
     std::uint32_t number_;
     NamedGroups groups_;
     std::vector<std::string> group_names_;  // that nodes name
+    Interned group_numbers_{group_names_};
     std::map<double, std::uint16_t> units_;
     struct Waiting {
         std::uint64_t on = 0;  // an id

@@ -1,10 +1,12 @@
 // A node of a Chakra execution trace as its message has it, and what is wrong with the message.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
@@ -29,10 +31,14 @@ inline constexpr std::array<std::optional<Collective>, 10> chakra_collectives{Co
 
 // Attributes of a node, each of some kind of number or a text; what is not given stays as it is here.
 struct ChakraAttributes {
-    std::optional<double> is_cpu_op, comm_type, comm_size, comm_src, comm_dst, comm_tag, num_ops, tensor_size, stream,
-        rf_id;
+    std::vector<std::pair<std::string_view, std::optional<double>>> numbers;
     std::string_view group;        // pg_name
     bool some_dimensions = false;  // involved_dim is not true everywhere
+
+    std::optional<double> number(std::string_view name) const {  // the last of that name
+        const auto found = std::find_if(numbers.rbegin(), numbers.rend(), [&](const auto& one) { return one.first == name; });
+        return found == numbers.rend() ? std::nullopt : found->second;
+    }
 };
 
 struct ChakraDependency {

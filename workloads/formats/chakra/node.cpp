@@ -1,10 +1,8 @@
 #include "workloads/formats/chakra/chakra.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <initializer_list>
-#include <utility>
 
 #include "sim/base/texts.hpp"
 #include "sim/io/wire.hpp"
@@ -12,25 +10,12 @@
 namespace weft {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::optional<double> ChakraAttributes::*>, 10> numbers{{
-    {"is_cpu_op", &ChakraAttributes::is_cpu_op},
-    {"comm_type", &ChakraAttributes::comm_type},
-    {"comm_size", &ChakraAttributes::comm_size},
-    {"comm_src", &ChakraAttributes::comm_src},
-    {"comm_dst", &ChakraAttributes::comm_dst},
-    {"comm_tag", &ChakraAttributes::comm_tag},
-    {"num_ops", &ChakraAttributes::num_ops},
-    {"tensor_size", &ChakraAttributes::tensor_size},
-    {"stream", &ChakraAttributes::stream},
-    {"rf_id", &ChakraAttributes::rf_id},
-}};
-
 std::int64_t zigzag(std::uint64_t value) { return static_cast<std::int64_t>((value >> 1U) ^ (~(value & 1U) + 1)); }
 
 // AttributeProto's value as a number: writers do not agree on which of its kinds a flag or a size has.
 std::optional<double> number_of(const WireField& field) {
-    const auto is = [&](std::initializer_list<std::uint32_t> numbers) {
-        return std::ranges::count(numbers, field.number) > 0;
+    const auto is = [&](std::initializer_list<std::uint32_t> kinds) {
+        return std::ranges::count(kinds, field.number) > 0;
     };
     if (is({3})) return std::bit_cast<double>(field.value);                                   // double
     if (is({5})) return std::bit_cast<float>(static_cast<std::uint32_t>(field.value));        // float
@@ -63,9 +48,7 @@ std::string_view read_attribute(ChakraAttributes& attributes, std::string_view m
     if (!fields.fault().empty() || value.number == 0) return fields.fault();
     if (name == "pg_name") attributes.group = value.bytes;
     if (name == "involved_dim" && value.number == 28) attributes.some_dimensions = has_false(value.bytes);
-    for (const auto& [known, member] : numbers) {
-        if (name == known) attributes.*member = number_of(value);
-    }
+    attributes.numbers.emplace_back(name, number_of(value));
     return {};
 }
 
