@@ -120,82 +120,78 @@ std::string_view text_of(const std::vector<Value>& values, const Value& object, 
     return member == nullptr ? std::string_view{} : std::string_view(values[member->value].text);
 }
 
-class Merge {
-  public:
-    explicit Merge(std::vector<Value>& values) : values_(values) {}
+struct Merge {
+    std::vector<Value>& values;
 
     // The members of `base` that `delta` leaves as they are become its own.
     void merge(std::size_t delta, std::size_t base) {
         std::vector<Member> merged;
-        for (const Member& member : std::vector<Member>(values_[base].members)) {
-            const Member* said = values_[delta].find(member.key);
+        for (const Member& member : std::vector<Member>(values[base].members)) {
+            const Member* said = values[delta].find(member.key);
             if (said == nullptr) {
                 merged.push_back(member);
-            } else if (values_[said->value].kind != ValueKind::null) {
+            } else if (values[said->value].kind != ValueKind::null) {
                 Member changed = *said;
                 changed.value = combined(changed.value, member.value);
                 merged.push_back(std::move(changed));
             }
         }
-        for (const Member& member : values_[delta].members) {
-            const bool is_new = values_[base].find(member.key) == nullptr;
-            if (!is_new || values_[member.value].kind == ValueKind::null) continue;
+        for (const Member& member : values[delta].members) {
+            const bool is_new = values[base].find(member.key) == nullptr;
+            if (!is_new || values[member.value].kind == ValueKind::null) continue;
             drop_nulls(member.value);
             merged.push_back(member);
         }
-        values_[delta].members = std::move(merged);
+        values[delta].members = std::move(merged);
     }
 
     // Gives what `path` leads to within `object` a value.
     void put(std::size_t object, std::string_view path, std::size_t value) {
-        const std::size_t row = row_within(values_, object, path);
-        if (values_[value].kind == ValueKind::null) return remove(row);
-        values_[row] = Value(values_[combined(value, row)]);
+        const std::size_t row = row_within(values, object, path);
+        if (values[value].kind == ValueKind::null) return remove(row);
+        values[row] = Value(values[combined(value, row)]);
     }
 
-  private:
     // The row of what `delta` makes of `base`.
     std::size_t combined(std::size_t delta, std::size_t base) {
-        if (values_[base].kind != ValueKind::object) return delta;
-        if (values_[delta].kind == ValueKind::object) {
-            const std::string_view kind = text_of(values_, values_[delta], "kind");
-            if (kind.empty() || kind == text_of(values_, values_[base], "kind")) {
-                values_[delta].asked.clear();
+        if (values[base].kind != ValueKind::object) return delta;
+        if (values[delta].kind == ValueKind::object) {
+            const std::string_view kind = text_of(values, values[delta], "kind");
+            if (kind.empty() || kind == text_of(values, values[base], "kind")) {
+                values[delta].asked.clear();
                 if (delta != base) merge(delta, base);
             } else {
                 drop_nulls(delta);
             }
             return delta;
         }
-        if (values_[delta].kind == ValueKind::list) return delta;
+        if (values[delta].kind == ValueKind::list) return delta;
         for (const std::string_view figure : figures) {
-            if (values_[base].find(figure) == nullptr) continue;
-            Value whole = values_[base];
-            whole.offset = values_[delta].offset;
+            if (values[base].find(figure) == nullptr) continue;
+            Value whole = values[base];
+            whole.offset = values[delta].offset;
             const auto member = std::ranges::find(whole.members, figure, &Member::key);
             member->value = delta;
-            values_.push_back(std::move(whole));
-            return values_.size() - 1;
+            values.push_back(std::move(whole));
+            return values.size() - 1;
         }
         return delta;
     }
 
     // Where there is nothing to remove.
     void drop_nulls(std::size_t row) {
-        if (values_[row].kind != ValueKind::object) return;
-        std::erase_if(values_[row].members,
-                      [this](const Member& member) { return values_[member.value].kind == ValueKind::null; });
-        for (const Member& member : values_[row].members) drop_nulls(member.value);
+        if (values[row].kind != ValueKind::object) return;
+        std::erase_if(values[row].members,
+                      [this](const Member& member) { return values[member.value].kind == ValueKind::null; });
+        for (const Member& member : values[row].members) drop_nulls(member.value);
     }
 
     void remove(std::size_t row) {
-        for (Value& value : values_) {
+        for (Value& value : values) {
             if (value.kind != ValueKind::object) continue;
             std::erase_if(value.members, [row](const Member& member) { return member.value == row; });
         }
     }
-
-    std::vector<Value>& values_;
 };
 
 bool is_path_of_keys(std::string_view key) { return key.find_first_of(".[") != std::string_view::npos; }
@@ -274,7 +270,7 @@ struct Extension {
             return std::nullopt;
         }
         const std::vector<Member> paths = take_paths(base_row);
-        Merge merge(values);
+        Merge merge{values};
         merge.merge(object.row_, base_row);
         std::erase_if(values[object.row_].members, [](const Member& member) { return member.key == extends_key; });
         for (const Member& member : paths) put(merge, member);

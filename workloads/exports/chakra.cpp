@@ -67,8 +67,8 @@ class RankWriter {
         }
         const bool sends = node.kind == RecordedKind::send, calls = node.kind == RecordedKind::collective;
         if (sends || node.kind == RecordedKind::receive) {
-            return add_message_node(begin(i, 2 * i, sends ? ChakraType::send : ChakraType::receive), sends, node.partner,
-                                    node);
+            return add_message_node(begin(i, 2 * i, sends ? ChakraType::send : ChakraType::receive), sends,
+                                    node.partner, node);
         }
         std::string message = begin(i, 2 * i, calls ? ChakraType::collective : ChakraType::compute);
         const LaneId lane = step_.lane(rank_, i);

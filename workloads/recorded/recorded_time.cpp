@@ -9,45 +9,50 @@ namespace {
 
 constexpr std::uint32_t none = 0xffffffff;
 
-class StepTime {
-  public:
-    StepTime(const KinetoTrace& trace, RecordedStep& step) : trace_(trace), step_(step) {}
+struct StepTime {
+    struct Wait {
+        std::int64_t begin, end;
+    };
+
+    const KinetoTrace& trace;
+    RecordedStep& step;
+    std::vector<Wait> waits{};  // of the host for the device, by end
 
     // Computation first, then what communication it leaves uncovered, then gaps.
     void add_up_time() {
-        for (const HostEvent& event : trace_.host) {
+        for (const HostEvent& event : trace.host) {
             if (event.kind != HostEvent::Kind::launch) continue;
             const std::string_view what = text(event.name);
-            if (what.find("Synchronize") != what.npos) waits_.push_back({event.begin, event.end});
+            if (what.find("Synchronize") != what.npos) waits.push_back({event.begin, event.end});
         }
-        std::ranges::sort(waits_, {}, &Wait::end);
-        step_.forward = layer_issue(WorkPass::forward);
-        step_.backward = layer_issue(WorkPass::backward);
-        std::int64_t covered = step_.begin;
+        std::ranges::sort(waits, {}, &Wait::end);
+        step.forward = layer_issue(WorkPass::forward);
+        step.backward = layer_issue(WorkPass::backward);
+        std::int64_t covered = step.begin;
         struct Piece {
             std::int64_t begin, end;
             std::uint32_t next;
         };
         std::vector<Piece> idle;
         std::vector<std::uint32_t> communication;
-        for (std::uint32_t i = 0; i < step_.kernels.size(); ++i) {
-            RecordedKernel& kernel = step_.kernels[i];
-            const DeviceEvent& event = trace_.kernels[kernel.event];
+        for (std::uint32_t i = 0; i < step.kernels.size(); ++i) {
+            RecordedKernel& kernel = step.kernels[i];
+            const DeviceEvent& event = trace.kernels[kernel.event];
             if (kernel.what == WorkClass::communication) {
                 communication.push_back(i);
                 continue;
             }
             if (event.begin > covered) idle.push_back({covered, event.begin, i});
-            const std::int64_t begin = std::max(event.begin, covered), end = std::min(event.end, step_.end);
+            const std::int64_t begin = std::max(event.begin, covered), end = std::min(event.end, step.end);
             kernel.exposed = std::max<std::int64_t>(end - begin, 0);
             covered = std::max(covered, end);
         }
-        if (step_.end > covered) idle.push_back({covered, step_.end, none});
+        if (step.end > covered) idle.push_back({covered, step.end, none});
         std::size_t first = 0;  // of communication, that may still be under way
         for (Piece piece : idle) {
             for (std::size_t c = first; c < communication.size() && piece.begin < piece.end; ++c) {
-                RecordedKernel& kernel = step_.kernels[communication[c]];
-                const DeviceEvent& event = trace_.kernels[kernel.event];
+                RecordedKernel& kernel = step.kernels[communication[c]];
+                const DeviceEvent& event = trace.kernels[kernel.event];
                 if (event.begin >= piece.end) break;
                 if (event.end <= piece.begin) {
                     first = c == first ? c + 1 : first;
@@ -62,17 +67,12 @@ class StepTime {
         }
     }
 
-  private:
-    struct Wait {
-        std::int64_t begin, end;
-    };
-
-    std::string_view text(std::uint32_t id) const { return trace_.texts[id]; }
+    std::string_view text(std::uint32_t id) const { return trace.texts[id]; }
 
     // Where the host waits for the device the time is not its own, which medians leave out as long as it is seldom.
     RecordedStep::LayerIssue layer_issue(WorkPass pass) const {
         std::map<std::int32_t, std::int64_t> first;
-        for (const RecordedKernel& kernel : step_.kernels) {
+        for (const RecordedKernel& kernel : step.kernels) {
             if (kernel.pass != pass || kernel.layer == no_layer) continue;
             const std::int64_t launched = kernel.launched;
             const auto [found, fresh] = first.try_emplace(kernel.layer, launched);
@@ -85,8 +85,9 @@ class StepTime {
         std::vector<std::int64_t> times;
         for (std::size_t i = 1; i < starts.size(); ++i) times.push_back(starts[i] - starts[i - 1]);
         std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
-        const auto within = std::ranges::count_if(trace_.host, [&](const HostEvent& event) {
-            return event.kind == HostEvent::Kind::operation && event.begin >= starts.front() && event.begin < starts.back();
+        const auto within = std::ranges::count_if(trace.host, [&](const HostEvent& event) {
+            return event.kind == HostEvent::Kind::operation && event.begin >= starts.front() &&
+                   event.begin < starts.back();
         });
         return {times[times.size() / 2], static_cast<double>(within) / static_cast<double>(times.size())};
     }
@@ -94,25 +95,21 @@ class StepTime {
     // Until the next kernel is launched the host is late; from then on it is the device that takes its time.
     void add_gap(std::int64_t begin, std::int64_t end, std::uint32_t next) {
         if (next == none) {
-            step_.gaps.end += end - begin;
+            step.gaps.end += end - begin;
             return;
         }
-        const std::int64_t launched = std::clamp(step_.kernels[next].launched, begin, end);
+        const std::int64_t launched = std::clamp(step.kernels[next].launched, begin, end);
         constexpr std::int64_t at_once = 20'000;  // ns: a device begins a kernel that is in its queue within a few us
-        const bool waited_long = end - launched > at_once && !trace_.calls.empty();
-        (waited_long ? step_.gaps.waiting : step_.gaps.between) += end - launched;
-        const auto wait = std::ranges::upper_bound(waits_, begin, {}, &Wait::end);  // the first that ends in the gap
-        const bool waited = wait != waits_.end() && wait->end <= launched && wait->begin <= begin;
-        (waited ? step_.gaps.synchronisation : step_.gaps.host) += launched - begin;
+        const bool waited_long = end - launched > at_once && !trace.calls.empty();
+        (waited_long ? step.gaps.waiting : step.gaps.between) += end - launched;
+        const auto wait = std::ranges::upper_bound(waits, begin, {}, &Wait::end);  // the first that ends in the gap
+        const bool waited = wait != waits.end() && wait->end <= launched && wait->begin <= begin;
+        (waited ? step.gaps.synchronisation : step.gaps.host) += launched - begin;
     }
-
-    const KinetoTrace& trace_;
-    RecordedStep& step_;
-    std::vector<Wait> waits_;  // of the host for the device, by end
 };
 
 }  // namespace
 
-void add_up_time(const KinetoTrace& trace, RecordedStep& step) { StepTime(trace, step).add_up_time(); }
+void add_up_time(const KinetoTrace& trace, RecordedStep& step) { StepTime{trace, step}.add_up_time(); }
 
 }  // namespace weft

@@ -139,9 +139,8 @@ SimulatedWork simulated_work(const Plan& plan, std::uint32_t stage, WorkDetail d
                             set(work.sums[key], value);
                         });
         };
-        count(
-            [&](const Kernel& kernel) { return time_alone(plan, kernel); },
-            [](WorkSum& sum, double value) { sum.time += Seconds{value}; });
+        count([&](const Kernel& kernel) { return time_alone(plan, kernel); },
+              [](WorkSum& sum, double value) { sum.time += Seconds{value}; });
         if (detail == WorkDetail::times) continue;
         count([](const Kernel& kernel) { return kernel.launches; },
               [&](WorkSum& sum, double value) {
@@ -194,13 +193,12 @@ std::vector<SimulatedComputation> simulated_kernels(const Plan& plan, std::uint3
                  [&](SimulatedComputation& found, double value) {
                      found.kernels.push_back({.shape = kinds[number], .launches = value, .time = {}});
                  });
-        measured(
-            [&](const Kernel& kernel) { return time_alone(plan, kernel); },
-            [&](SimulatedComputation& found, double value) {
-                const bool has = !found.kernels.empty() && found.kernels.back().shape == kinds[number];
-                if (!has) found.kernels.push_back({.shape = kinds[number], .launches = 1, .time = {}});
-                found.kernels.back().time = Seconds{value};
-            });
+        measured([&](const Kernel& kernel) { return time_alone(plan, kernel); },
+                 [&](SimulatedComputation& found, double value) {
+                     const bool has = !found.kernels.empty() && found.kernels.back().shape == kinds[number];
+                     if (!has) found.kernels.push_back({.shape = kinds[number], .launches = 1, .time = {}});
+                     found.kernels.back().time = Seconds{value};
+                 });
     }
     return computations;
 }

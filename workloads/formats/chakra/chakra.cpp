@@ -100,7 +100,9 @@ class FileReader {
             node.bytes = Bytes{std::max(0.0, has.number("tensor_size").value_or(0.0))};
             node.flops = Flops{std::max(0.0, has.number("num_ops").value_or(0.0))};
             const bool is_memory = type == ChakraType::load || type == ChakraType::store;
-            node.unit = unit(is_on_host ? host : is_memory ? memory : std::max(0.0, has.number("stream").value_or(0.0)));
+            node.unit = unit(is_on_host  ? host
+                             : is_memory ? memory
+                                         : std::max(0.0, has.number("stream").value_or(0.0)));
             return std::nullopt;
         }
         const std::optional<double> size = has.number("comm_size");
@@ -161,9 +163,7 @@ class FileReader {
     }
 
     // A number of group_names_ above 0.
-    std::uint32_t group_name(std::string_view name) {
-        return name.empty() ? 0 : group_numbers_(name) + 1;
-    }
+    std::uint32_t group_name(std::string_view name) { return name.empty() ? 0 : group_numbers_(name) + 1; }
 
     std::uint16_t unit(double number) {
         const auto [known, is_new] = units_.try_emplace(number, std::uint16_t{0});

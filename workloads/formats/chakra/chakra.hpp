@@ -36,7 +36,8 @@ struct ChakraAttributes {
     bool some_dimensions = false;  // involved_dim is not true everywhere
 
     std::optional<double> number(std::string_view name) const {  // the last of that name
-        const auto found = std::find_if(numbers.rbegin(), numbers.rend(), [&](const auto& one) { return one.first == name; });
+        const auto found =
+            std::find_if(numbers.rbegin(), numbers.rend(), [&](const auto& one) { return one.first == name; });
         return found == numbers.rend() ? std::nullopt : found->second;
     }
 };

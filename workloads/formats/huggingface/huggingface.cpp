@@ -250,6 +250,6 @@ Import read_huggingface_files(std::span<const SourceFile> files, const FormatOpt
 }  // namespace
 
 extern const Format huggingface{"huggingface", "Hugging Face config.json", is_huggingface_file, read_huggingface_files,
-                         "a config.json is one file"};
+                                "a config.json is one file"};
 
 }  // namespace weft::formats

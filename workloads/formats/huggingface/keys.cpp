@@ -60,16 +60,10 @@ const Tables& tables() {
     return all;
 }
 
-// What a size is called; empty: `name` is a key itself.
-const Words& keys_of(std::string_view name) {
-    static const Words none;
+// What a size is called, the first of which messages say; or `name` itself, which is a key then.
+Words keys_of(std::string_view name) {
     const auto found = tables().keys.find(name);
-    return found == tables().keys.end() ? none : found->second;
-}
-
-// What it is called first, as messages say it.
-std::string first_key_of(std::string_view name) {
-    return keys_of(name).empty() ? std::string(name) : keys_of(name).front();
+    return found == tables().keys.end() ? Words{std::string(name)} : found->second;
 }
 
 bool is_dropout(std::string_view key) {
@@ -155,12 +149,17 @@ std::optional<HuggingFaceKeys> HuggingFaceKeys::find(Import& import, Field root)
     return HuggingFaceKeys(import, *family, std::move(places), type);
 }
 
-std::optional<HuggingFaceKeys::Place> HuggingFaceKeys::place(std::string_view name) const {
-    const Words itself{std::string(name)};
-    const Words& named = keys_of(name);
+std::optional<HuggingFaceKeys::Place> HuggingFaceKeys::place(std::string_view path) const {
+    const std::size_t dot = path.find('.');
     std::optional<Place> found;
     for (const Field& field : places_) {
-        for (const std::string& key : named.empty() ? itself : named) {
+        if (dot != path.npos) {
+            if (found || !field.is_object(path.substr(0, dot))) continue;
+            Field inner = Field(field).object(path.substr(0, dot));
+            if (inner.has(path.substr(dot + 1))) found = Place{inner, std::string(path.substr(dot + 1))};
+            continue;
+        }
+        for (const std::string& key : keys_of(path)) {
             if (!is_there(field, key)) continue;
             field.has(key);  // asked for
             if (!found) found = Place{field, key};
@@ -175,31 +174,18 @@ std::optional<double> HuggingFaceKeys::default_of(std::string_view name) const {
 }
 
 std::optional<HuggingFaceSize> HuggingFaceKeys::size(std::string_view name) const {
-    if (const std::optional<Place> at = place_at(name)) {
+    if (const std::optional<Place> at = place(name)) {
         const double value = at->field.has(at->key) ? number_of(at->field, at->key) : 0;  // null: none
         return HuggingFaceSize{value, at->field.origin(at->key), at->field.is_flag(at->key)};
     }
     const std::optional<double> value = default_of(name);
     if (!value) return std::nullopt;
-    return HuggingFaceSize{*value, origin_of_class(first_key_of(name))};
-}
-
-std::optional<HuggingFaceKeys::Place> HuggingFaceKeys::place_at(std::string_view path) const {
-    const std::size_t dot = path.find('.');
-    const std::string first(path.substr(0, dot));
-    if (dot == path.npos) return place(first);
-    for (const Field& field : places_) {
-        if (!field.is_object(first)) continue;
-        const std::string key(path.substr(dot + 1));
-        Field inner = Field(field).object(first);
-        if (inner.has(key)) return Place{inner, key};
-    }
-    return std::nullopt;
+    return HuggingFaceSize{*value, origin_of_class(keys_of(name).front())};
 }
 
 std::vector<std::string> HuggingFaceKeys::words(std::string_view path) const {
     std::vector<std::string> words;
-    const std::optional<Place> at = place_at(path);
+    const std::optional<Place> at = place(path);
     if (!at || !at->field.has(at->key)) return words;
     Field field = at->field;
     if (field.is_text(at->key)) {
@@ -255,17 +241,16 @@ Origin HuggingFaceKeys::origin_of_class(std::string_view what) const {
 }
 
 Origin HuggingFaceKeys::origin_at(std::string_view path) const {
-    const std::optional<Place> at = place_at(path);
+    const std::optional<Place> at = place(path);
     return at ? at->field.origin(at->key) : origin_of_class(path);
 }
 
 void HuggingFaceKeys::report_missing(std::string_view name) const {
-    Field(places_.front()).error("", fmt::format("expected a \"{}\"", first_key_of(name)));
+    Field(places_.front()).error("", fmt::format("expected a \"{}\"", keys_of(name).front()));
 }
 
 void HuggingFaceKeys::refuse(std::string_view key, std::string_view why) const {
-    const std::optional<Place> at = place(key);
-    import_->error(at ? at->field.origin(at->key) : origin_of_class(key), std::string(why));
+    import_->error(origin_at(key), std::string(why));
 }
 
 void HuggingFaceKeys::note_others() const {

@@ -105,9 +105,8 @@ class HuggingFaceKeys {
         Field field;
         std::string key;
     };
-    std::optional<Place> place(std::string_view key) const;
+    std::optional<Place> place(std::string_view path) const;  // of a name, too
     std::optional<double> default_of(std::string_view name) const;
-    std::optional<Place> place_at(std::string_view path) const;
     std::optional<std::vector<bool>> listed_windows(bool& chunked) const;
 
     Import* import_;

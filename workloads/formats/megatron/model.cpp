@@ -17,49 +17,50 @@ constexpr int deepest_list = 16;
 using List = std::vector<std::uint32_t>;
 
 // Lists of Python joined by "+" and repeated by "*" (megatron/training/arguments.py, moe_freq_type).
-class ListParser {
-  public:
-    explicit ListParser(std::string_view text) : text_(text) {}
+struct ListParser {
+    std::string_view text;
+    std::size_t at = 0;
+    int depth = 0;
+    bool failed = false;
 
     List list() {
         List list = sum();
-        return failed_ || !take('\0') ? List() : list;
+        return failed || !take('\0') ? List() : list;
     }
 
-  private:
     // The next character, behind blanks; '\0' is the end.
     bool take(char c) {
-        at_ = std::min(text_.find_first_not_of(" \t", at_), text_.size());
-        const bool is_there = !failed_ && (at_ == text_.size() ? c == '\0' : text_[at_] == c);
-        at_ += is_there ? 1 : 0;
+        at = std::min(text.find_first_not_of(" \t", at), text.size());
+        const bool is_there = !failed && (at == text.size() ? c == '\0' : text[at] == c);
+        at += is_there ? 1 : 0;
         return is_there;
     }
     std::uint32_t number() {
         take(' ');  // passes blanks
         std::uint32_t value = 0;
-        const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-        failed_ = failed_ || error != std::errc();
-        at_ = static_cast<std::size_t>(end - text_.data());
+        const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+        failed = failed || error != std::errc();
+        at = static_cast<std::size_t>(end - text.data());
         return value;
     }
     void append(List& to, const List& more) {
         to.insert(to.end(), more.begin(), more.end());
-        failed_ = failed_ || to.size() > longest_list;
+        failed = failed || to.size() > longest_list;
     }
 
     List sum() {
         List all;
-        failed_ = failed_ || ++depth_ > deepest_list;
+        failed = failed || ++depth > deepest_list;
         do append(all, product());
         while (take('+'));
-        --depth_;
+        --depth;
         return all;
     }
     List product() {
         List once = factor();
         while (take('*')) {
             List all;
-            for (std::uint32_t times = number(); times > 0 && !once.empty() && !failed_; --times) append(all, once);
+            for (std::uint32_t times = number(); times > 0 && !once.empty() && !failed; --times) append(all, once);
             once = std::move(all);
         }
         return once;
@@ -68,19 +69,14 @@ class ListParser {
         List list;
         if (take('(')) {
             list = sum();
-            failed_ = failed_ || !take(')');
+            failed = failed || !take(')');
         } else if (take('[')) {
-            for (; !failed_ && !take(']'); take(',')) append(list, {number()});
+            for (; !failed && !take(']'); take(',')) append(list, {number()});
         } else {
-            failed_ = true;
+            failed = true;
         }
         return list;
     }
-
-    std::string_view text_;
-    std::size_t at_ = 0;
-    int depth_ = 0;
-    bool failed_ = false;
 };
 
 // Without a size the MLP is four times as wide as the model; of SwiGLU two thirds of that, in steps of 64.
@@ -215,7 +211,7 @@ void read_vocabulary(MegatronReading& in, Draft& model) {
 
 }  // namespace
 
-std::vector<std::uint32_t> python_list(std::string_view text) { return ListParser(text).list(); }
+std::vector<std::uint32_t> python_list(std::string_view text) { return ListParser{text}.list(); }
 
 void read_megatron_model(MegatronReading& in, Draft& model) {
     const std::string_view pattern = hybrid_pattern(in).key;

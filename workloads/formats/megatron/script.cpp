@@ -41,10 +41,11 @@ Words split_words(const Words& words) {
     return all;
 }
 
-class ScriptArguments {
-  public:
-    ScriptArguments(std::span<const SourceFile> files, MegatronInput& input, Import& import)
-        : files_(files), input_(input), import_(import) {}
+struct ScriptArguments {
+    std::span<const SourceFile> files;
+    MegatronInput& input;
+    Import& import;
+    std::vector<std::string> told{};
 
     void take(const ShellScript& script) {
         directives(script);
@@ -72,7 +73,6 @@ class ScriptArguments {
         for (const Words& words : listed) flags(script, words);
     }
 
-  private:
     static bool is_used(const ShellScript& script, const Words& list) {
         return std::ranges::any_of(script.commands, [&](const ShellCommand& command) {
             return std::ranges::find(command.words, list.front().text, &ShellWord::text) != command.words.end();
@@ -80,9 +80,9 @@ class ScriptArguments {
     }
 
     void several(const ShellScript& script, int line, std::size_t launches) {
-        import_.note({.file = script.file, .line = line, .key = "launch"},
-                     launches > 1 ? fmt::format("of {} launches the last is taken", launches)
-                                  : "is taken, though a condition before it is not known");
+        import.note({.file = script.file, .line = line, .key = "launch"},
+                    launches > 1 ? fmt::format("of {} launches the last is taken", launches)
+                                 : "is taken, though a condition before it is not known");
     }
 
     void directives(const ShellScript& script) {
@@ -130,7 +130,7 @@ class ScriptArguments {
             const ShellWord name{word.substr(0, equals), words[at].line};
             const Origin place = place_of(script, name);
             if (i < first_argument && !is_megatron_flag(name.text)) {
-                import_.without_effect.push_back(place);  // of a launcher
+                import.without_effect.push_back(place);  // of a launcher
                 continue;
             }
             flag(place, name, value, has_value);
@@ -141,7 +141,7 @@ class ScriptArguments {
     Origin place_of(const ShellScript& script, const ShellWord& name) const {
         Origin place{.file = script.file, .line = name.line, .key = name.text};
         std::size_t found = 0;
-        for (const SourceFile& file : files_) {
+        for (const SourceFile& file : files) {
             for (std::size_t at = file.text.find(name.text); at != std::string::npos && found < 2;
                  at = file.text.find(name.text, at + 1)) {
                 const std::size_t end = at + name.text.size();
@@ -158,18 +158,18 @@ class ScriptArguments {
 
     void flag(const Origin& origin, const ShellWord& name, const std::string& value, bool has_value) {
         if (launcher(origin.file, {name.text, origin.line}, value)) return;
-        if (!has_unknown(value)) return input_.add(name.text, value, has_value, origin);
+        if (!has_unknown(value)) return input.add(name.text, value, has_value, origin);
         std::vector<std::string> names = unknown_names(value);
         std::erase(names, "");
-        input_.add_unknown(megatron_name(name.text).key, std::move(names), origin);
+        input.add_unknown(megatron_name(name.text).key, std::move(names), origin);
     }
 
     void whole_word(const std::string& file, const ShellWord& word) {
         for (const std::string& name : unknown_names(word.text)) {
-            if (name.empty() || std::ranges::find(told_, name) != told_.end()) continue;
-            told_.push_back(name);
-            import_.note({.file = file, .line = word.line, .key = "$" + name},
-                         "is not set; what it would add is left out (--variable {}=VALUE)", name);
+            if (name.empty() || std::ranges::find(told, name) != told.end()) continue;
+            told.push_back(name);
+            import.note({.file = file, .line = word.line, .key = "$" + name},
+                        "is not set; what it would add is left out (--variable {}=VALUE)", name);
         }
     }
 
@@ -182,12 +182,12 @@ class ScriptArguments {
         const Origin origin{.file = file, .line = option.line, .key = option.text};
         const std::uint32_t number = parse_as<std::uint32_t>(value).value_or(0);
         if (ranks) {
-            if (number > 0) input_.ranks_per_node = number;
+            if (number > 0) input.ranks_per_node = number;
         } else {
-            input_.nodes = number;
-            input_.nodes_origin = origin;
-            input_.unknown_nodes = unknown_names(value);
-            std::erase(input_.unknown_nodes, "");
+            input.nodes = number;
+            input.nodes_origin = origin;
+            input.unknown_nodes = unknown_names(value);
+            std::erase(input.unknown_nodes, "");
         }
         return true;
     }
@@ -196,20 +196,15 @@ class ScriptArguments {
         const std::size_t slash = word.text.rfind('/');
         const std::string_view name = std::string_view(word.text).substr(slash == std::string::npos ? 0 : slash + 1);
         if (name.starts_with("pretrain_mamba") || name.starts_with("pretrain_hybrid")) {
-            input_.add("--is-hybrid-model", "", false, {.file = file, .line = word.line, .key = word.text});
+            input.add("--is-hybrid-model", "", false, {.file = file, .line = word.line, .key = word.text});
         }
         for (const std::string_view other :
              {"pretrain_bert", "pretrain_t5", "pretrain_ict", "pretrain_retro", "pretrain_vision", "pretrain_vlm"}) {
             if (!name.starts_with(other)) continue;
-            import_.error({.file = file, .line = word.line, .key = word.text},
-                          "trains another kind of model than a decoder of text");
+            import.error({.file = file, .line = word.line, .key = word.text},
+                         "trains another kind of model than a decoder of text");
         }
     }
-
-    std::span<const SourceFile> files_;
-    MegatronInput& input_;
-    Import& import_;
-    std::vector<std::string> told_;
 };
 
 // What Slurm would set, by what its directives ask for.
@@ -257,7 +252,7 @@ MegatronInput megatron_script_arguments(std::span<const SourceFile> files, const
         set_slurm_variables(variables, file);
         scripts.push_back(read_shell_script(file, variables));
     }
-    ScriptArguments arguments(files, input, import);
+    ScriptArguments arguments{files, input, import};
     for (const ShellScript& script : scripts) arguments.take(script);
     note_sourced(import, scripts);
     input.environment_origin.file = files.back().path;
