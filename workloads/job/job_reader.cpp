@@ -24,20 +24,24 @@
 namespace weft {
 namespace {
 
-// Loads something the job names, the path of a file from the job's folder or a shipped one; a failure is reported at
-// the key that named it.
-template <class Load>
-auto load_named(Field& field, std::string_view key, std::span<const embedded::File> shipped, std::string_view job,
-                Load load) -> std::optional<decltype(load(std::string_view{}))> {
-    const std::string name = field.text(key);
+// What the job writes out or names, a file from the job's folder or a shipped one; a failure is reported at its key.
+template <class Thing>
+std::optional<Thing> read_thing(Field& root, std::string_view key, std::span<const embedded::File> shipped,
+                                std::string_view job, auto find) {
+    if (root.is_object(key)) {
+        const Thing* const written = find(root.object(key));
+        return written == nullptr ? std::nullopt : std::optional(*written);
+    }
+    const std::string name = root.text(key);
     if (name.empty()) {
-        if (field.is_text(key)) field.error(key, "expected a name, got \"\"");
+        if (root.is_text(key)) root.error(key, "expected a name, got \"\"");
         return std::nullopt;
     }
     try {
-        return load(meant(shipped, key, name, std::filesystem::path(job).parent_path()));
+        const std::string file = meant(shipped, key, name, std::filesystem::path(job).parent_path());
+        return find(std::string_view(file));
     } catch (const ConfigError& error) {
-        error_at(field, key, error);
+        error_at(root, key, error);
         return std::nullopt;
     }
 }
@@ -49,24 +53,6 @@ std::optional<Device> read_device_of(Field& root, const MachineInfo& machine, co
         error_at(root, "machine", error);
         return std::nullopt;
     }
-}
-
-std::optional<Machine> read_machine(Field& root, std::string_view job, const StudySources& sources) {
-    if (root.is_object("machine")) {
-        const Machine* const machine = sources.machine(root.object("machine"));
-        return machine == nullptr ? std::nullopt : std::optional(*machine);
-    }
-    return load_named(root, "machine", embedded::machines(), job,
-                      [&](std::string_view name) { return sources.machine(name); });
-}
-
-std::optional<Transformer> read_model(Field& root, std::string_view job, const StudySources& sources) {
-    if (root.is_object("model")) {
-        const Transformer* const model = sources.model(root.object("model"));
-        return model == nullptr ? std::nullopt : std::optional(*model);
-    }
-    return load_named(root, "model", embedded::catalog(), job,
-                      [&](std::string_view name) { return sources.model(name); });
 }
 
 // An object whose keys other programs call by words of their own.
@@ -181,13 +167,17 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
     Field root = document.root();
     Job job;
     job.name = stem(document.name());
-    std::optional<Machine> machine = read_machine(root, document.name(), sources);
+    std::optional<Machine> machine =
+        read_thing<Machine>(root, "machine", embedded::machines(), document.name(),
+                            [&](const auto& what) -> decltype(auto) { return sources.machine(what); });
     AskedSize asked;
     if (root.has("nodes")) asked.nodes = root.count("nodes");
     if (root.has("gpus")) asked.gpus = root.count("gpus");
     // What was read without a mistake is checked further, so that one run finds as much as it can.
     const bool nodes_readable = !document.has_errors();
-    const std::optional<Transformer> model = read_model(root, document.name(), sources);
+    const std::optional<Transformer> model =
+        read_thing<Transformer>(root, "model", embedded::catalog(), document.name(),
+                                [&](const auto& what) -> decltype(auto) { return sources.model(what); });
     const GivenAxes given = read_layout(root, job);
     read_section(root.object("batch"), "batch", job);
     const bool readable = !document.has_errors();

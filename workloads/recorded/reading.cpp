@@ -80,11 +80,6 @@ std::optional<std::uint32_t> rank_in_name(std::string_view path) {
     return parse_as<std::uint32_t>(path.substr(path.find_last_not_of(digits) + 1));
 }
 
-// A file that is alone is of rank 0, whatever it is called.
-std::optional<std::uint32_t> rank_of(const ByteSource& source, std::size_t files) {
-    return files == 1 ? 0 : rank_in_name(source.name());
-}
-
 // {"1": [0, 1], ...}: members by name. ASTRA-sim's --comm-group-configuration.
 NamedGroups read_groups(ByteSource& source) {
     Document document = Document::parse(source.name(), std::string(source.peek(longest_input)));
@@ -115,7 +110,8 @@ const Format& trace_format(ByteSource& source) {
 
 void read_trace(ByteSource& source, std::size_t traces, RecordedReading& reading) {
     const std::string_view format = trace_format(source).name;
-    const std::optional<std::uint32_t> rank = rank_of(source, traces);
+    // A file that is alone is of rank 0, whatever it is called.
+    const std::optional<std::uint32_t> rank = traces == 1 ? 0 : rank_in_name(source.name());
     if (format == "kineto") return read_profiled_rank(source, rank, reading);
     if (format == "chakra") {
         if (!rank) source.refuse("its name does not say its rank, as in NAME.3.et");
