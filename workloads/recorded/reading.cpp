@@ -157,7 +157,8 @@ RecordedProgram read_recorded(std::span<const SourceFile> files) {
     return read_files(files.size(), [files](std::size_t i) { return ByteSource(files[i].path, files[i].text); });
 }
 
-Import recorded_facts(const RecordedProgram& program) {
+Import recorded_facts(std::span<const SourceFile> files, const FormatOptions&) {
+    const RecordedProgram program = read_recorded(files);
     Import import;
     import.kind = FormatKind::trace;
     std::map<std::string, double> bytes;

@@ -96,7 +96,7 @@ void read_profiled_rank(ByteSource& source, std::optional<std::uint32_t> named, 
 RecordedProgram read_recorded(std::span<const std::string> paths);
 RecordedProgram read_recorded(std::span<const SourceFile> files);
 
-// What was counted: ranks, nodes, and bytes by operation as the files have them.
-Import recorded_facts(const RecordedProgram& program);
+// What was counted in the files: ranks, nodes, and bytes by operation.
+Import recorded_facts(std::span<const SourceFile> files, const FormatOptions& options);
 
 }  // namespace weft

@@ -247,10 +247,6 @@ bool is_chakra(const SourceFile& file) {
            (beginning.find('\0') != std::string_view::npos && contains(beginning, "comm_type"));
 }
 
-Import import_chakra(std::span<const SourceFile> files, const FormatOptions&) {
-    return recorded_facts(read_recorded(files));
-}
-
 }  // namespace
 
 void read_chakra(ByteSource& source, std::uint32_t rank, RecordedReading& reading) {
@@ -259,7 +255,7 @@ void read_chakra(ByteSource& source, std::uint32_t rank, RecordedReading& readin
 
 namespace formats {
 
-extern const Format chakra{"chakra", "Chakra execution trace", is_chakra, import_chakra};
+extern const Format chakra{"chakra", "Chakra execution trace", is_chakra, recorded_facts};
 
 }  // namespace formats
 }  // namespace weft

@@ -256,17 +256,13 @@ bool is_goal(const SourceFile& file) {
     return contains(beginning, "num_ranks ") && contains(file.text, "rank 0");
 }
 
-Import import_goal(std::span<const SourceFile> files, const FormatOptions&) {
-    return recorded_facts(read_recorded(files));
-}
-
 }  // namespace
 
 void read_goal(ByteSource& source, RecordedReading& reading) { ScheduleReader(source, reading).read(); }
 
 namespace formats {
 
-extern const Format goal{"goal", "GOAL schedule", is_goal, import_goal, "a schedule has all its ranks in one file"};
+extern const Format goal{"goal", "GOAL schedule", is_goal, recorded_facts, "a schedule has all its ranks in one file"};
 
 }  // namespace formats
 }  // namespace weft
