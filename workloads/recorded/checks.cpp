@@ -113,11 +113,9 @@ class Matcher {
             const std::vector<std::uint32_t>& members = program_.groups[group];
             is_sound.push_back(true);
             for (std::uint32_t place = 0; place < members.size(); ++place) {
-                if (members[place] >= program_.ranks.size()) {
-                    is_sound[group] = false;
-                } else if (!places_[members[place]].try_emplace(group, Place{place, 0}).second) {
-                    is_sound[group] = false;
-                }
+                const bool is_there = members[place] < program_.ranks.size();
+                const bool is_new = is_there && places_[members[place]].try_emplace(group, Place{place, 0}).second;
+                is_sound[group] = is_sound[group] && is_new;
             }
         }
         for (std::size_t i = 0; i < program_.ranks.size(); ++i) {

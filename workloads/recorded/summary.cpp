@@ -14,63 +14,64 @@ namespace {
 
 constexpr std::size_t links_of_class = 3;
 
-class Summary {
-  public:
-    Summary(const RecordedProgram& program, const Meetings& meetings, const RecordedCosts& costs,
-            const Topology& topology, const RecordedRun& run)
-        : program_(program), meetings_(meetings), costs_(costs), topology_(topology), run_(run) {}
+struct Summary {
+    const RecordedProgram& program;
+    const Meetings& meetings;
+    const RecordedCosts& costs;
+    const Topology& topology;
+    const RecordedRun& run;
+    ReplaySummary found{};
 
     ReplaySummary take() && {
-        const double ranks = static_cast<double>(program_.ranks.size());
-        found_.ranks = program_.ranks.size();
-        found_.nodes = run_.end.size();
-        found_.step = since_start(run_.over);
-        found_.by_rank = run_.ranks;
-        for (const ActivityTimes& rank : run_.ranks) {
-            for (std::size_t i = 0; i < rank_activities; ++i) found_.mean[i] += rank[i] / ranks;
+        const double ranks = static_cast<double>(program.ranks.size());
+        found.ranks = program.ranks.size();
+        found.nodes = run.end.size();
+        found.step = since_start(run.over);
+        found.by_rank = run.ranks;
+        for (const ActivityTimes& rank : run.ranks) {
+            for (std::size_t i = 0; i < rank_activities; ++i) found.mean[i] += rank[i] / ranks;
         }
-        found_.notes = program_.notes;
-        found_.events = run_.events;
-        found_.solves = run_.solves;
+        found.notes = program.notes;
+        found.events = run.events;
+        found.solves = run.solves;
         add_recorded();
         add_calls();
         add_path();
         add_links();
-        return std::move(found_);
+        return std::move(found);
     }
 
-  private:
     void add_recorded() {
         Seconds longest;
-        const double ranks = static_cast<double>(program_.ranks.size());
-        for (std::size_t i = 0; i < program_.ranks.size(); ++i) {
-            const RecordedRank& rank = program_.ranks[i];
+        const double ranks = static_cast<double>(program.ranks.size());
+        for (std::size_t i = 0; i < program.ranks.size(); ++i) {
+            const RecordedRank& rank = program.ranks[i];
             longest = std::max(longest, rank.recorded);
             for (const RecordedNode& node : rank.nodes) {
-                (node.kind == RecordedKind::compute ? found_.recorded.computation : found_.recorded.communication) +=
+                (node.kind == RecordedKind::compute ? found.recorded.computation : found.recorded.communication) +=
                     node.time / ranks;
             }
-            const auto begin = run_.end.begin() + meetings_.first_node[i],
-                       end = run_.end.begin() + meetings_.first_node[i + 1];
-            found_.rank_ends.push_back(begin == end ? Seconds{} : since_start(*std::max_element(begin, end)));
+            const auto begin = run.end.begin() + meetings.first_node[i],
+                       end = run.end.begin() + meetings.first_node[i + 1];
+            found.rank_ends.push_back(begin == end ? Seconds{} : since_start(*std::max_element(begin, end)));
         }
-        if (longest > Seconds{}) found_.recorded.step = longest;
+        if (longest > Seconds{}) found.recorded.step = longest;
     }
 
     void add_calls() {
         std::map<std::pair<Collective, std::uint32_t>, ReplayedCalls> kinds;
         std::map<std::tuple<Collective, std::uint32_t, Bytes, std::string, std::string>, CallReport> reports;
-        std::vector<Seconds> time(costs_.calls.size());
-        std::vector<double> parties(costs_.calls.size(), 0.0);
-        for (std::size_t i = 0; i < meetings_.meetings.size(); ++i) {
-            const auto members = meetings_.of(meetings_.meetings[i]);
-            const std::uint32_t call = costs_.call_of[i];
-            time[call] += time_of(members, costs_.calls[call].op) * static_cast<double>(members.size());
+        std::vector<Seconds> time(costs.calls.size());
+        std::vector<double> parties(costs.calls.size(), 0.0);
+        for (std::size_t i = 0; i < meetings.meetings.size(); ++i) {
+            const auto members = meetings.of(meetings.meetings[i]);
+            const std::uint32_t call = costs.call_of[i];
+            time[call] += time_of(members, costs.calls[call].op) * static_cast<double>(members.size());
             parties[call] += static_cast<double>(members.size());
         }
-        const double ranks = static_cast<double>(program_.ranks.size());
-        for (std::size_t i = 0; i < costs_.calls.size(); ++i) {
-            const RecordedCall& call = costs_.calls[i];
+        const double ranks = static_cast<double>(program.ranks.size());
+        for (std::size_t i = 0; i < costs.calls.size(); ++i) {
+            const RecordedCall& call = costs.calls[i];
             const double senders = call.op == Collective::point_to_point ? 0.5 : 1.0;
             const double calls = parties[i] * senders / ranks;
             const Seconds each = time[i] * senders / ranks;
@@ -94,57 +95,49 @@ class Summary {
             }
             kinds[{op, members}].by_message.push_back(report);
         }
-        for (auto& [key, kind] : kinds) found_.calls.push_back(std::move(kind));
+        for (auto& [key, kind] : kinds) found.calls.push_back(std::move(kind));
     }
 
     // Of a message until its sender is through with it.
     Seconds time_of(std::span<const std::uint32_t> members, Collective op) const {
-        if (op == Collective::point_to_point) return run_.end[members[0]] - run_.begin[members[0]];
+        if (op == Collective::point_to_point) return run.end[members[0]] - run.begin[members[0]];
         Instant last;
-        for (const std::uint32_t at : members) last = std::max(last, run_.begin[at]);
-        return run_.end[members[0]] - last;
+        for (const std::uint32_t at : members) last = std::max(last, run.begin[at]);
+        return run.end[members[0]] - last;
     }
 
     void add_path() {
         std::map<std::string, PathShare, std::less<>> shares;
-        for (const RecordedPiece& piece : critical_path(program_, meetings_, run_)) {
-            const RecordedNode& what = meetings_.node(program_, piece.node);
+        for (const RecordedPiece& piece : critical_path(program, meetings, run)) {
+            const RecordedNode& what = meetings.node(program, piece.node);
             const std::string_view called = what.kind == RecordedKind::collective ? name(what.op)
-                                            : what.kind == RecordedKind::compute  ? program_.names[what.name]
+                                            : what.kind == RecordedKind::compute  ? program.names[what.name]
                                                                                   : std::string_view("message");
             PathShare& share = shares[std::string(called)];
             share.what = called;
             share.nodes += 1;
             share.time += piece.end - piece.begin;
         }
-        for (auto& [name, share] : shares) found_.path.push_back(std::move(share));
-        std::ranges::stable_sort(found_.path, std::greater<>(), &PathShare::time);
+        for (auto& [name, share] : shares) found.path.push_back(std::move(share));
+        std::ranges::stable_sort(found.path, std::greater<>(), &PathShare::time);
     }
 
     void add_links() {
-        for (LinkClassId id{}; id != topology_.classes.end_id(); id = next(id)) {
-            if (run_.peak_utilization[index(id)] == 0.0) continue;
-            found_.links.push_back(
-                {topology_.classes[id].name, run_.utilization[index(id)], run_.peak_utilization[index(id)]});
+        for (LinkClassId id{}; id != topology.classes.end_id(); id = next(id)) {
+            if (run.peak_utilization[index(id)] == 0.0) continue;
+            found.links.push_back(
+                {topology.classes[id].name, run.utilization[index(id)], run.peak_utilization[index(id)]});
         }
-        std::ranges::stable_sort(found_.links, std::greater<>(), &LinkReport::peak_utilization);
-        found_.hottest =
-            hottest_links(topology_, listed_links(costs_.patterns, run_.moved), found_.step, links_of_class);
+        std::ranges::stable_sort(found.links, std::greater<>(), &LinkReport::peak_utilization);
+        found.hottest = hottest_links(topology, listed_links(costs.patterns, run.moved), found.step, links_of_class);
     }
-
-    const RecordedProgram& program_;
-    const Meetings& meetings_;
-    const RecordedCosts& costs_;
-    const Topology& topology_;
-    const RecordedRun& run_;
-    ReplaySummary found_;
 };
 
 }  // namespace
 
 ReplaySummary summarize(const RecordedProgram& program, const Meetings& meetings, const RecordedCosts& costs,
                         const Topology& topology, const RecordedRun& run) {
-    return Summary(program, meetings, costs, topology, run).take();
+    return Summary{program, meetings, costs, topology, run}.take();
 }
 
 namespace {
