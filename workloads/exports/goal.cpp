@@ -53,40 +53,45 @@ MessageSchedule schedule_of(const Algorithm& algorithm, const GroupShape& shape)
     return schedule;
 }
 
-class ScheduleWriter {
-  public:
-    ScheduleWriter(SimulatedRanks& step, std::span<const RankId> ranks) : step_(step), ranks_(ranks) {}
-
-    std::string write() {
-        text_ = fmt::format("num_ranks {}\n", ranks_.size());
-        for (const RankId rank : ranks_) add(step_.rank(rank));
-        return std::move(text_);
-    }
-
-  private:
+struct ScheduleWriter {
     // Of a node: what waits for what it waits for, and what those that wait for it wait for.
     struct Labels {
         std::vector<std::uint32_t> first, last;
     };
 
+    SimulatedRanks& step;
+    std::span<const RankId> ranks;
+    std::string text{};
+    std::uint32_t next = 0;  // label
+    std::uint64_t nodes = 0;
+    std::vector<Labels> labels{};
+    std::map<std::tuple<Collective, std::string, std::uint32_t, std::uint32_t, bool, std::uint32_t>, MessageSchedule>
+        schedules{};
+
+    std::string write() {
+        text = fmt::format("num_ranks {}\n", ranks.size());
+        for (const RankId rank : ranks) add(step.rank(rank));
+        return std::move(text);
+    }
+
     void add(const SimulatedRank& rank) {
-        text_ += fmt::format("\nrank {} {{\n", index(rank.rank));
-        next_ = 0;
-        labels_.assign(rank.record.nodes.size(), {});
+        text += fmt::format("\nrank {} {{\n", index(rank.rank));
+        next = 0;
+        labels.assign(rank.record.nodes.size(), {});
         const RecordedRank& record = rank.record;
         for (std::size_t i = 0; i < record.nodes.size(); ++i) {
             add(rank, i);
             for (std::uint32_t d = record.first_dependency[i]; d < record.first_dependency[i + 1]; ++d) {
-                require(labels_[i].first, labels_[record.dependencies[d].node].last);
+                require(labels[i].first, labels[record.dependencies[d].node].last);
             }
         }
-        text_ += "}\n";
+        text += "}\n";
     }
 
     void add(const SimulatedRank& rank, std::size_t i) {
         const RecordedNode& node = rank.record.nodes[i];
-        Labels& own = labels_[i];
-        const std::size_t core = index(step_.lane(rank, i));  // each lane its own
+        Labels& own = labels[i];
+        const std::size_t core = index(step.lane(rank, i));  // each lane its own
         if (node.kind == RecordedKind::collective) return add_collective(rank, i, core);
         if (node.kind == RecordedKind::compute) {
             const std::int64_t from = nanoseconds(rank.spans[i].begin);
@@ -100,7 +105,7 @@ class ScheduleWriter {
     // Each round waits for the one before. An empty computation holds what follows together.
     void add_collective(const SimulatedRank& rank, std::size_t i, std::size_t core) {
         const RecordedNode& node = rank.record.nodes[i];
-        const std::vector<std::uint32_t>& members = step_.program().groups[node.partner];
+        const std::vector<std::uint32_t>& members = step.program().groups[node.partner];
         const MessageSchedule& schedule = schedule_for(rank, i, members);
         const auto own = static_cast<std::size_t>(std::ranges::find(members, index(rank.rank)) - members.begin());
         const Bytes whole = full_message(node.op, node.bytes, static_cast<std::uint32_t>(members.size()));
@@ -111,12 +116,12 @@ class ScheduleWriter {
                 const Bytes bytes = whole * (static_cast<double>(one.chunks) / schedule.chunks);
                 now.push_back(message(one.sends, bytes, members[one.peer], tag_of(node), core));
             }
-            if (before.empty()) labels_[i].first = now;
+            if (before.empty()) labels[i].first = now;
             require(now, before);
             before = std::move(now);
         }
-        if (before.empty()) labels_[i].first = before = {line(fmt::format("calc 0 cpu {}", core))};
-        labels_[i].last = std::move(before);
+        if (before.empty()) labels[i].first = before = {line(fmt::format("calc 0 cpu {}", core))};
+        labels[i].last = std::move(before);
     }
 
     // Messages between stages have their port.
@@ -127,14 +132,14 @@ class ScheduleWriter {
 
     const MessageSchedule& schedule_for(const SimulatedRank& rank, std::size_t i,
                                         const std::vector<std::uint32_t>& group) {
-        const Program& program = step_.run().step.program;
+        const Program& program = step.run().step.program;
         const Communication& what = program.communications[program.communication_of(program.ops[rank.ops[i]])];
         const std::string& name = program.methods[what.method].algorithm;
         std::vector<RankId> members;
         for (const std::uint32_t member : group) members.push_back(RankId{member});
-        const GroupShape shape = shape_of(step_.run().topology(), members);
+        const GroupShape shape = shape_of(step.run().topology(), members);
         const auto [known, is_new] =
-            schedules_.try_emplace({what.op, name, shape.members, shape.nodes, shape.even, shape.before_last});
+            schedules.try_emplace({what.op, name, shape.members, shape.nodes, shape.even, shape.before_last});
         if (is_new) known->second = schedule_of(*find_algorithm(what.op, name), shape);
         return known->second;
     }
@@ -145,34 +150,25 @@ class ScheduleWriter {
     }
 
     std::uint32_t line(std::string_view what) {
-        check_exported_nodes(++nodes_);
-        fmt::format_to(std::back_inserter(text_), "l{}: {}\n", next_, what);
-        return next_++;
+        check_exported_nodes(++nodes);
+        fmt::format_to(std::back_inserter(text), "l{}: {}\n", next, what);
+        return next++;
     }
 
     void require(const std::vector<std::uint32_t>& labels, const std::vector<std::uint32_t>& on) {
         for (const std::uint32_t label : labels) {
             for (const std::uint32_t other : on) {
-                fmt::format_to(std::back_inserter(text_), "l{} requires l{}\n", label, other);
+                fmt::format_to(std::back_inserter(text), "l{} requires l{}\n", label, other);
             }
         }
     }
-
-    SimulatedRanks& step_;
-    std::span<const RankId> ranks_;
-    std::string text_;
-    std::uint32_t next_ = 0;  // label
-    std::uint64_t nodes_ = 0;
-    std::vector<Labels> labels_;
-    std::map<std::tuple<Collective, std::string, std::uint32_t, std::uint32_t, bool, std::uint32_t>, MessageSchedule>
-        schedules_;
 };
 
 void write_goal(SimulatedRanks& step, std::span<const RankId> ranks, const FileWriter& write) {
     if (ranks.size() != step.ranks()) {
         throw ConfigError({Diagnostic{.file = {}, .key = {}, .message = "--ranks: a GOAL schedule is of all ranks"}});
     }
-    write("step.goal", ScheduleWriter(step, ranks).write());
+    write("step.goal", ScheduleWriter{step, ranks}.write());
 }
 
 }  // namespace
