@@ -155,8 +155,8 @@ struct ScheduleWriter {
         return next++;
     }
 
-    void require(const std::vector<std::uint32_t>& labels, const std::vector<std::uint32_t>& on) {
-        for (const std::uint32_t label : labels) {
+    void require(const std::vector<std::uint32_t>& waiting, const std::vector<std::uint32_t>& on) {
+        for (const std::uint32_t label : waiting) {
             for (const std::uint32_t other : on) {
                 fmt::format_to(std::back_inserter(text), "l{} requires l{}\n", label, other);
             }
