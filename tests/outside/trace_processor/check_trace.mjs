@@ -1,6 +1,8 @@
 // Loads a trace with Perfetto's own trace processor (WebAssembly) and asks it what it found.
 //
-//   node check_trace.mjs FOLDER TRACE    FOLDER: trace_processor.wasm, engine.mjs, engine_bundle.node.js
+//   node check_trace.mjs FOLDER TRACE [AS]    FOLDER: trace_processor.wasm, engine.mjs, engine_bundle.node.js
+//
+// AS: the same trace as JSON, where TRACE is Perfetto's own format.
 //
 // Exit code 0: nothing was dropped or repaired and everything that weft draws is there; 1: not so.
 import fs from 'node:fs';
@@ -9,7 +11,7 @@ import {pathToFileURL} from 'node:url';
 
 console.warn = () => {};  // the engine's decoder and the glue mention what they do without
 
-const [folder, trace] = process.argv.slice(2);
+const [folder, trace, as] = process.argv.slice(2);
 const wasm = fs.readFileSync(path.join(folder, 'trace_processor.wasm'));
 const glue = fs.readFileSync(path.join(folder, 'engine_bundle.node.js'), 'utf8');
 const {EngineBase} = await import(pathToFileURL(path.join(folder, 'engine.mjs')));
@@ -77,8 +79,9 @@ await engine.notifyEof();
 const errors = await rows("select name, value from stats where severity = 'error' and value > 0");
 require_that(errors.length === 0, `no import errors ${errors.map((e) => `${e.name}=${e.value}`).join(' ')}`);
 
-const written = JSON.parse(content.subarray(0, 2).equals(Buffer.from([0x1f, 0x8b])) ?
-    (await import('node:zlib')).gunzipSync(content) : content).traceEvents;
+const told = as ? fs.readFileSync(as) : content;
+const written = JSON.parse(told.subarray(0, 2).equals(Buffer.from([0x1f, 0x8b])) ?
+    (await import('node:zlib')).gunzipSync(told) : told).traceEvents;
 const count = (kind) => written.filter((event) => event.ph === kind).length;
 for (const [table, kind] of [['slice', 'X'], ['flow', 's'], ['counter', 'C']]) {
   const found = await value(`select count(*) from ${table}`);
@@ -100,5 +103,12 @@ require_that(nested === 0, `${nested} slices lie inside others`);
 const astray = await value('select count(*) from flow join slice o on slice_out = o.id join slice i on ' +
     "slice_in = i.id where o.name not like 'send%' or i.name not like 'receive%' or i.ts != o.ts or i.dur != o.dur");
 require_that(astray === 0, `${astray} arrows that do not lead from a send to the receive at the same time`);
+
+// What slices say of themselves: the same arguments, whatever the format.
+for (const key of ['micro_batch', 'wait_us', 'busbw_bytes_per_s', 'group_size', 'algorithm']) {
+  const said = written.filter((e) => e.ph === 'X' && e.args?.[key] !== undefined).length;
+  const found = await value(`select count(*) from slice join args using (arg_set_id) where key glob '*.${key}'`);
+  require_that(found === said, `${found} of ${said} slices say ${key}`);
+}
 
 process.exit(failures === 0 ? 0 : 1);
