@@ -20,10 +20,11 @@ bool is_file(const std::filesystem::path& path) {
 
 // The words of a name in small letters, without its owner.
 std::vector<std::string> words_of(std::string_view name) {
-    std::string small = lower_case(name.substr(name.find('/') + 1));  // npos + 1 is 0
-    boost::trim_if(small, boost::is_any_of("-_ "));
+    const std::string small = lower_case(name.substr(name.find('/') + 1));  // npos + 1 is 0
     std::vector<std::string> words;
-    return boost::split(words, small, boost::is_any_of("-_ "), boost::token_compress_on);
+    boost::split(words, small, boost::is_any_of("-_ "));
+    std::erase(words, "");
+    return words;
 }
 
 // One spelling of all that mean the same: "Llama-2-7b-hf" and "llama2-7b" are "llama2-7b". Between digits a separator
