@@ -26,12 +26,12 @@ void add_once(Names& names, const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-std::string listed(const Names& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+std::string names_text(const Names& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 [[noreturn]] void refuse(std::string_view option, const Library& library, Collective op, std::string_view name,
                          const Names& known) {
     throw error(fmt::format("--{}: {} has no \"{}\" for {}{} (it has: {})", option, library.name, name, weft::name(op),
-                            suggestion(name, known), listed(known)));
+                            suggestion(name, known), names_text(known)));
 }
 
 std::string shape_text(const GroupShape& shape) {
@@ -47,7 +47,7 @@ std::string shape_text(const GroupShape& shape) {
     throw error(fmt::format("{} {} run {} among {}{}", request.library->name,
                             asked.empty() ? "cannot" : "with the algorithm " + asked + " cannot", name(request.op),
                             shape_text(set.costs().shape()),
-                            possible.empty() ? "" : " (possible: " + listed(possible) + ")"));
+                            possible.empty() ? "" : " (possible: " + names_text(possible) + ")"));
 }
 
 [[noreturn]] void refuse_size(CollectiveSet& set, const CollectiveRequest& request, Bytes message) {
@@ -59,7 +59,7 @@ std::string shape_text(const GroupShape& shape) {
     }
     throw error(fmt::format("no protocol of {} carries {} of {:.0f} B among {}; messages between two ranks: {}",
                             request.library->name, name(request.op), message.value, shape_text(set.costs().shape()),
-                            listed(bounds)));
+                            names_text(bounds)));
 }
 
 // In long double, as by default, functions are set up at start-up to digits that not all have: under valgrind that
@@ -96,7 +96,7 @@ void check_preference(const Library& library, Collective op, const Preference& p
     if (lacks(protocols, preference.protocol)) refuse("protocol", library, op, preference.protocol, protocols);
     if (!preference.algorithm.empty() && lacks(both, preference.protocol)) {
         throw error(fmt::format("--protocol: {} runs {} by {} in {} only, not in {}", library.name, name(op),
-                                preference.algorithm, listed(both), preference.protocol));
+                                preference.algorithm, names_text(both), preference.protocol));
     }
 }
 

@@ -222,11 +222,11 @@ std::string described(const CollectiveMeasurement& row) {
 }
 
 // At most this many in a message.
-constexpr std::size_t listed = 12;
+constexpr std::size_t most_listed = 12;
 
 std::string list(const std::set<std::string>& texts) {
-    const auto end = std::next(texts.begin(), static_cast<std::ptrdiff_t>(std::min(texts.size(), listed)));
-    return fmt::format("{}{}", fmt::join(texts.begin(), end, "; "), texts.size() > listed ? "; ..." : "");
+    const auto end = std::next(texts.begin(), static_cast<std::ptrdiff_t>(std::min(texts.size(), most_listed)));
+    return fmt::format("{}{}", fmt::join(texts.begin(), end, "; "), texts.size() > most_listed ? "; ..." : "");
 }
 
 double nearest_rank(const std::vector<double>& sorted, double share) {
