@@ -157,6 +157,34 @@ void check_device(Field& root, const Job& job, const Device& device, std::string
                                                   device.gemm.compute_units, device.name, job.communication_units));
 }
 
+template <class Known, class Load>
+const auto& find_or_load(Known& known, std::string_view name, Load load) {
+    auto found = known.find(name);
+    if (found == known.end()) {
+        using Value = typename Known::mapped_type::element_type;
+        found = known.emplace(std::string(name), std::make_unique<Value>(load(name))).first;
+    }
+    return *found->second;
+}
+
+// What is written is read once where the paths in it mean the same.
+template <class Known, class Read>
+auto find_or_read(Known& known, Field& written, Read read) -> decltype(known.begin()->second.get()) {
+    const std::string folder = std::filesystem::path(written.document_name()).parent_path().string();
+    const std::string key = written.as_json() + folder;
+    const auto found = known.find(key);
+    if (found != known.end()) return found->second.get();
+    auto value = read(written);
+    if (!value || written.has_errors()) return nullptr;
+    using Value = typename Known::mapped_type::element_type;
+    return known.emplace(key, std::make_unique<Value>(*std::move(value))).first->second.get();
+}
+
+std::optional<Transformer> read_model_written(Field written) {
+    const std::optional<std::string> base = extend(written, open_model);
+    return read_transformer(written, base ? changed_name(*base) : "inline");
+}
+
 }  // namespace
 
 Study read_study(Document document, Purpose purpose) {
@@ -221,38 +249,6 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
 Study load_study(const std::filesystem::path& path, std::span<const std::string> overrides, Purpose purpose) {
     return read_study(open_job(path, overrides).document, purpose);
 }
-
-namespace {
-
-template <class Known, class Load>
-const auto& find_or_load(Known& known, std::string_view name, Load load) {
-    auto found = known.find(name);
-    if (found == known.end()) {
-        using Value = typename Known::mapped_type::element_type;
-        found = known.emplace(std::string(name), std::make_unique<Value>(load(name))).first;
-    }
-    return *found->second;
-}
-
-// What is written is read once where the paths in it mean the same.
-template <class Known, class Read>
-auto find_or_read(Known& known, Field& written, Read read) -> decltype(known.begin()->second.get()) {
-    const std::string folder = std::filesystem::path(written.document_name()).parent_path().string();
-    const std::string key = written.as_json() + folder;
-    const auto found = known.find(key);
-    if (found != known.end()) return found->second.get();
-    auto value = read(written);
-    if (!value || written.has_errors()) return nullptr;
-    using Value = typename Known::mapped_type::element_type;
-    return known.emplace(key, std::make_unique<Value>(*std::move(value))).first->second.get();
-}
-
-std::optional<Transformer> read_model_written(Field written) {
-    const std::optional<std::string> base = extend(written, open_model);
-    return read_transformer(written, base ? changed_name(*base) : "inline");
-}
-
-}  // namespace
 
 const Machine& StudySources::machine(std::string_view name) const {
     const std::lock_guard lock(mutex_);

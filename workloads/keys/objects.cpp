@@ -104,36 +104,6 @@ void limit(JobKey& key) {
     };
 }
 
-}  // namespace
-
-void bind_layout(KeyRows& rows) {
-    Section own(rows, "layout", &Job::layout);
-    const std::vector<KeyRange> ranges = rows.row("layout.tensor").ranges;
-    for (const Scheme* const scheme : parallelism::all()) {
-        JobKey& key = own(std::string(scheme->axis), {});
-        key.kind = KeyKind::count;
-        key.ranges = ranges;
-        key.get = [axis = scheme->axis](const Job& job) { return double(job.layout.size(axis)); };
-        key.set = [axis = scheme->axis](Job& job, double ranks) {
-            job.layout.size(axis) = static_cast<std::uint32_t>(ranks);
-        };
-        limit(key);
-    }
-    limit(own("virtual_stages", &Layout::virtual_stages));
-    JobKey& expert_tensor = own("expert_tensor", &Layout::expert_tensor);
-    expert_tensor.before = [](Job& job) { job.layout.expert_tensor = job.layout.tensor; };
-    limit(expert_tensor);
-    own("order", read_order).json = [](const Job& job) {
-        return fmt::format("\"{}\"", fmt::join(job.layout.order, ","));
-    };
-    JobKey& split = own("split", read_split);
-    split.get = [](const Job& job) { return double(job.layout.split); };  // of by_hand the number behind the words
-    split.set = [](Job& job, double split) { job.layout.split = StageSplit{static_cast<std::uint8_t>(split)}; };
-    split.json = split_json;
-}
-
-namespace {
-
 // Losses that a list may name, each once.
 void read_losses(Field& field, std::string_view name, const std::vector<std::string>& words, ExpertSettings& settings) {
     const auto losses = std::span(words).subspan(1, 3);
@@ -194,23 +164,6 @@ void read_imbalance(Field& field, std::string_view name, Job& job) {
     if (layers.empty()) field.error(name, "expected a number, or one for each layer with experts");
 }
 
-}  // namespace
-
-void bind_experts(KeyRows& rows) {
-    using Own = ExpertSettings;
-    Section own(rows, "experts", &Job::experts);
-    own("dispatcher", &Own::dispatcher);
-    own("fp8_dispatch", &Own::eighth_dispatch);
-    own("fused_indices", &Own::fused_indices);
-    own("balancing", &Own::balancing).read = read_balancing;
-    own("imbalance", read_imbalance);
-    own("capacity_factor", &Own::capacity_factor);
-    own("overlap", &Own::overlap);
-    own("delay_weight_gradients", &Own::delay_weight_gradients);
-}
-
-namespace {
-
 std::vector<std::string> module_names() {
     std::vector<std::string> names;
     for (const RecomputeModule& module : recompute_modules()) names.emplace_back(module.name);
@@ -263,6 +216,45 @@ std::string as_json(const Job& job) {
 }
 
 }  // namespace
+
+void bind_layout(KeyRows& rows) {
+    Section own(rows, "layout", &Job::layout);
+    const std::vector<KeyRange> ranges = rows.row("layout.tensor").ranges;
+    for (const Scheme* const scheme : parallelism::all()) {
+        JobKey& key = own(std::string(scheme->axis), {});
+        key.kind = KeyKind::count;
+        key.ranges = ranges;
+        key.get = [axis = scheme->axis](const Job& job) { return double(job.layout.size(axis)); };
+        key.set = [axis = scheme->axis](Job& job, double ranks) {
+            job.layout.size(axis) = static_cast<std::uint32_t>(ranks);
+        };
+        limit(key);
+    }
+    limit(own("virtual_stages", &Layout::virtual_stages));
+    JobKey& expert_tensor = own("expert_tensor", &Layout::expert_tensor);
+    expert_tensor.before = [](Job& job) { job.layout.expert_tensor = job.layout.tensor; };
+    limit(expert_tensor);
+    own("order", read_order).json = [](const Job& job) {
+        return fmt::format("\"{}\"", fmt::join(job.layout.order, ","));
+    };
+    JobKey& split = own("split", read_split);
+    split.get = [](const Job& job) { return double(job.layout.split); };  // of by_hand the number behind the words
+    split.set = [](Job& job, double split) { job.layout.split = StageSplit{static_cast<std::uint8_t>(split)}; };
+    split.json = split_json;
+}
+
+void bind_experts(KeyRows& rows) {
+    using Own = ExpertSettings;
+    Section own(rows, "experts", &Job::experts);
+    own("dispatcher", &Own::dispatcher);
+    own("fp8_dispatch", &Own::eighth_dispatch);
+    own("fused_indices", &Own::fused_indices);
+    own("balancing", &Own::balancing).read = read_balancing;
+    own("imbalance", read_imbalance);
+    own("capacity_factor", &Own::capacity_factor);
+    own("overlap", &Own::overlap);
+    own("delay_weight_gradients", &Own::delay_weight_gradients);
+}
 
 std::span<const RecomputeModule> recompute_modules() {
     static const std::array modules{

@@ -67,6 +67,41 @@ void add_host(const Plan& plan, std::uint32_t stage, SimulatedWork& work) {
     work.host_backward = plan.device.host_launch * ((sum.input_backward + sum.weight_backward) / layers);
 }
 
+// Kernels of a layer in one pass of the step, whatever computations they lie in.
+using LayerKernels = std::map<std::pair<WorkPass, std::int32_t>, double>;
+
+std::vector<const SimulatedComputation*> computations_of(const Script& script, const SimulatedRank& rank,
+                                                         const std::vector<SimulatedComputation>& kernels) {
+    std::vector<const SimulatedComputation*> found;
+    std::size_t number = 0;
+    ActionId seen = 0;
+    for (const ActionId action : rank.actions) {
+        for (; seen < action; ++seen) number += script.actions()[seen].kind == Action::Kind::compute;
+        found.push_back(script.actions()[seen].kind == Action::Kind::compute ? &kernels[number] : nullptr);
+    }
+    return found;
+}
+
+// That the host issues for a kernel.
+double operations(const Plan& plan, const SimulatedComputation& what, const LayerKernels& kernels) {
+    if (what.layer == no_layer || !is_of_passes({what.pass, what.layer, {}})) return 1.0;
+    const LayerCosts& costs = plan.costs.layers[plan.job.layer_place(static_cast<std::uint32_t>(what.layer))];
+    const HostOperations& all = costs.host;
+    const double of_pass = what.pass == WorkPass::backward ? all.input_backward + all.weight_backward : all.forward;
+    return of_pass * plan.job.micro_batches() / kernels.at({what.pass, what.layer});
+}
+
+bool is_of_host(const RecordedRank& rank, std::size_t node) {
+    const RecordedNode& what = rank.nodes[node];
+    return what.kind == RecordedKind::compute && rank.units[what.unit].is_host;
+}
+
+bool waits_for_device(const RecordedRank& rank, std::size_t host) {
+    const auto begin = rank.dependencies.begin();
+    return std::any_of(begin + rank.first_dependency[host], begin + rank.first_dependency[host + 1],
+                       [&](const NodeDependency& on) { return !is_of_host(rank, on.node); });
+}
+
 }  // namespace
 
 WorkCounter::WorkCounter(const Plan& plan, std::uint32_t stage) : plan_(plan), stage_(stage) {
@@ -202,45 +237,6 @@ std::vector<SimulatedComputation> simulated_kernels(const Plan& plan, std::uint3
     }
     return computations;
 }
-
-namespace {
-
-// Kernels of a layer in one pass of the step, whatever computations they lie in.
-using LayerKernels = std::map<std::pair<WorkPass, std::int32_t>, double>;
-
-std::vector<const SimulatedComputation*> computations_of(const Script& script, const SimulatedRank& rank,
-                                                         const std::vector<SimulatedComputation>& kernels) {
-    std::vector<const SimulatedComputation*> found;
-    std::size_t number = 0;
-    ActionId seen = 0;
-    for (const ActionId action : rank.actions) {
-        for (; seen < action; ++seen) number += script.actions()[seen].kind == Action::Kind::compute;
-        found.push_back(script.actions()[seen].kind == Action::Kind::compute ? &kernels[number] : nullptr);
-    }
-    return found;
-}
-
-// That the host issues for a kernel.
-double operations(const Plan& plan, const SimulatedComputation& what, const LayerKernels& kernels) {
-    if (what.layer == no_layer || !is_of_passes({what.pass, what.layer, {}})) return 1.0;
-    const LayerCosts& costs = plan.costs.layers[plan.job.layer_place(static_cast<std::uint32_t>(what.layer))];
-    const HostOperations& all = costs.host;
-    const double of_pass = what.pass == WorkPass::backward ? all.input_backward + all.weight_backward : all.forward;
-    return of_pass * plan.job.micro_batches() / kernels.at({what.pass, what.layer});
-}
-
-bool is_of_host(const RecordedRank& rank, std::size_t node) {
-    const RecordedNode& what = rank.nodes[node];
-    return what.kind == RecordedKind::compute && rank.units[what.unit].is_host;
-}
-
-bool waits_for_device(const RecordedRank& rank, std::size_t host) {
-    const auto begin = rank.dependencies.begin();
-    return std::any_of(begin + rank.first_dependency[host], begin + rank.first_dependency[host + 1],
-                       [&](const NodeDependency& on) { return !is_of_host(rank, on.node); });
-}
-
-}  // namespace
 
 SimulatedHost simulated_host(const Plan& plan, const Script& script, const SimulatedRank& rank,
                              const std::vector<SimulatedComputation>& kernels) {

@@ -133,15 +133,6 @@ struct Summary {
     }
 };
 
-}  // namespace
-
-ReplaySummary summarize(const RecordedProgram& program, const Meetings& meetings, const RecordedCosts& costs,
-                        const Topology& topology, const RecordedRun& run) {
-    return Summary{program, meetings, costs, topology, run}.take();
-}
-
-namespace {
-
 // The party of a meeting that came last, by which it began.
 std::uint32_t last_to_come(const Meetings& meetings, const RecordedRun& run, std::uint32_t meeting) {
     const auto parties = meetings.of(meetings.meetings[meeting]);
@@ -149,6 +140,11 @@ std::uint32_t last_to_come(const Meetings& meetings, const RecordedRun& run, std
 }
 
 }  // namespace
+
+ReplaySummary summarize(const RecordedProgram& program, const Meetings& meetings, const RecordedCosts& costs,
+                        const Topology& topology, const RecordedRun& run) {
+    return Summary{program, meetings, costs, topology, run}.take();
+}
 
 std::vector<RecordedPiece> critical_path(const RecordedProgram& program, const Meetings& meetings,
                                          const RecordedRun& run) {

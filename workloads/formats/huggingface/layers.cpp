@@ -73,6 +73,24 @@ std::vector<std::string> words_of(const HuggingFaceLayers& layers, const Hugging
     return words;
 }
 
+// Which layers of a Hugging Face model have experts, and which a window.
+
+std::uint32_t position(const std::vector<bool>& layers, std::uint32_t from, bool value) {
+    const auto found = std::find(layers.begin() + from, layers.end(), value);
+    return static_cast<std::uint32_t>(found - layers.begin());
+}
+
+// Whether layer `first` + i is of the kind exactly where `of_kind(i)` says so.
+template <class OfKind>
+bool follows(const std::vector<bool>& layers, std::uint32_t first, OfKind of_kind) {
+    for (std::uint32_t layer = 0; layer < layers.size(); ++layer) {
+        if (layers[layer] != (layer >= first && of_kind(layer - first))) return false;
+    }
+    return true;
+}
+
+bool lists_nothing(Field field, std::string_view key) { return !field.has(key) || field.member(key).as_json() == "[]"; }
+
 }  // namespace
 
 bool HuggingFaceLayers::reads(std::string_view key) const {
@@ -122,28 +140,6 @@ void set_layers(const HuggingFaceLayers& layers, const HuggingFaceKeys& keys, Dr
     }
     set_pattern(names, origin, model);
 }
-
-// Which layers of a Hugging Face model have experts, and which a window.
-
-namespace {
-
-std::uint32_t position(const std::vector<bool>& layers, std::uint32_t from, bool value) {
-    const auto found = std::find(layers.begin() + from, layers.end(), value);
-    return static_cast<std::uint32_t>(found - layers.begin());
-}
-
-// Whether layer `first` + i is of the kind exactly where `of_kind(i)` says so.
-template <class OfKind>
-bool follows(const std::vector<bool>& layers, std::uint32_t first, OfKind of_kind) {
-    for (std::uint32_t layer = 0; layer < layers.size(); ++layer) {
-        if (layers[layer] != (layer >= first && of_kind(layer - first))) return false;
-    }
-    return true;
-}
-
-bool lists_nothing(Field field, std::string_view key) { return !field.has(key) || field.member(key).as_json() == "[]"; }
-
-}  // namespace
 
 std::optional<LayerPattern> expert_pattern(const std::vector<bool>& has_experts) {
     const auto count = static_cast<std::uint32_t>(has_experts.size());

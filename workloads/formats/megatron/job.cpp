@@ -190,26 +190,7 @@ void read_batch(MegatronReading& in, std::uint64_t ranks, std::uint64_t replica)
     read_global_batch(in, batch, ranks, replica);
 }
 
-}  // namespace
-
-void read_megatron_job(MegatronReading& in) {
-    in.import.object.set("framework", in.deepspeed ? "deepspeed" : "megatron", in.input.file);
-    read_megatron_model(in, in.import.object.object("model"));
-    read_layout(in);
-    const std::uint64_t context = in.size(in.first_of({"ds_sequence_parallel_size", "context_parallel_size"}));
-    const std::uint64_t pipeline = in.on("no_pipeline_parallel") ? 1 : in.size("pipeline_model_parallel_size");
-    const std::uint64_t replica = std::min<std::uint64_t>(
-        std::min<std::uint64_t>(in.size("tensor_model_parallel_size") * context, 1U << 31) * pipeline,
-        std::uint64_t{1} << 62);
-    const std::uint64_t ranks = read_nodes(in, replica);
-    read_batch(in, ranks, replica);
-    read_megatron_settings(in);
-    if (in.import.object.object("layout").empty()) in.import.object.erase("layout");
-}
-
 // What keeps the experts of a run of Megatron-LM evenly loaded.
-
-namespace {
 
 constexpr std::string_view types_key = "moe_router_load_balancing_type", coefficients_key = "moe_aux_loss_coeff",
                            force_key = "moe_router_force_load_balancing", bias_key = "moe_router_enable_expert_bias";
@@ -269,6 +250,21 @@ void read_loss(MegatronReading& in) {
 }
 
 }  // namespace
+
+void read_megatron_job(MegatronReading& in) {
+    in.import.object.set("framework", in.deepspeed ? "deepspeed" : "megatron", in.input.file);
+    read_megatron_model(in, in.import.object.object("model"));
+    read_layout(in);
+    const std::uint64_t context = in.size(in.first_of({"ds_sequence_parallel_size", "context_parallel_size"}));
+    const std::uint64_t pipeline = in.on("no_pipeline_parallel") ? 1 : in.size("pipeline_model_parallel_size");
+    const std::uint64_t replica = std::min<std::uint64_t>(
+        std::min<std::uint64_t>(in.size("tensor_model_parallel_size") * context, 1U << 31) * pipeline,
+        std::uint64_t{1} << 62);
+    const std::uint64_t ranks = read_nodes(in, replica);
+    read_batch(in, ranks, replica);
+    read_megatron_settings(in);
+    if (in.import.object.object("layout").empty()) in.import.object.erase("layout");
+}
 
 // Forced balance and Sinkhorn's assignment leave experts evenly loaded. Megatron-DeepSpeed has a loss of each rank's
 // own tokens, whose weight it says elsewhere.

@@ -1,5 +1,5 @@
-// Layers on the pipeline ranks of a run of Megatron-LM, as its flags deal them (megatron/training/arguments.py), and what
-// is kept of their activations.
+// Layers on the pipeline ranks of a run of Megatron-LM, as its flags deal them (megatron/training/arguments.py), and
+// what is kept of their activations.
 #include "workloads/formats/megatron/keys.hpp"
 
 #include <fmt/format.h>
@@ -159,13 +159,7 @@ class Stages {
     std::string_view parts_key_;  // that says the model parts
 };
 
-}  // namespace
-
-std::string_view read_megatron_stages(MegatronReading& reading) { return Stages(reading).read(); }
-
 // What a run of Megatron-LM keeps of activations, and where: recomputation by layer and by module, copies on the host.
-
-namespace {
 
 std::uint32_t layers_of_part(MegatronReading& in) {
     const auto size = [&](std::string_view key) { return std::max(in.number(key), 1.0); };
@@ -207,6 +201,8 @@ void read_selective(MegatronReading& in, std::string_view how) {
 }
 
 }  // namespace
+
+std::string_view read_megatron_stages(MegatronReading& reading) { return Stages(reading).read(); }
 
 void read_megatron_recompute(MegatronReading& in) {
     if (in.number("cpu_offloading_num_layers") > 0)

@@ -185,18 +185,7 @@ class ModelReader {
     bool gated_ = false;
 };
 
-}  // namespace
-
-void read_neox_model(ForeignKeys& in) {
-    bool has_model = false;
-    for (const std::string_view key : {"num_layers", "hidden_size", "num_attention_heads"})
-        has_model = in.has(key) || has_model;
-    if (has_model) ModelReader(in).read();
-}
-
 // Attention and kernels of a GPT-NeoX configuration: EleutherAI/gpt-neox megatron/model/transformer.py.
-
-namespace {
 
 class KernelReader {
   public:
@@ -312,6 +301,13 @@ class KernelReader {
 };
 
 }  // namespace
+
+void read_neox_model(ForeignKeys& in) {
+    bool has_model = false;
+    for (const std::string_view key : {"num_layers", "hidden_size", "num_attention_heads"})
+        has_model = in.has(key) || has_model;
+    if (has_model) ModelReader(in).read();
+}
 
 bool read_neox_kernels(ForeignKeys& in, std::string_view precision) { return KernelReader(in, precision).read(); }
 

@@ -55,43 +55,6 @@ const AcceleratorKind* kind_with(std::string AcceleratorKind::*list, std::string
     return find_kind([&](const AcceleratorKind& kind) { return std::ranges::count(words(kind.*list), word) > 0; });
 }
 
-}  // namespace
-
-const AcceleratorKind* kind_of_pci(std::string_view vendor, std::string_view device) {
-    const AcceleratorKind* const kind = kind_with(&AcceleratorKind::pci, lower_case(device));
-    return kind != nullptr && kind->vendor == lower_case(vendor) ? kind : nullptr;
-}
-
-const AcceleratorKind* kind_of_gcn(std::string_view gcn, std::uint32_t units) {
-    const std::string_view number = gcn.starts_with("gfx") ? gcn.substr(3) : gcn;
-    constexpr std::uint32_t units_of_mi300a = 228;
-    return kind_with(&AcceleratorKind::architectures,
-                     number.starts_with("94") && units == units_of_mi300a ? "940" : number);
-}
-
-const AcceleratorKind* kind_of_capability(std::uint32_t sm) {
-    return kind_with(&AcceleratorKind::capability, std::to_string(sm));
-}
-
-const AcceleratorKind* kind_of_nvlinks(std::uint32_t links) {
-    return kind_with(&AcceleratorKind::nvlinks, std::to_string(links));
-}
-
-const AcceleratorKind* kind_of_product(std::string_view text) {
-    std::string capitals(text);
-    std::ranges::transform(capitals, capitals.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return find_kind([&](const AcceleratorKind& kind) {
-        return std::ranges::any_of(words(kind.products), [&](auto name) { return contains(capitals, name); });
-    });
-}
-
-const AcceleratorKind* kind_of_device(std::string_view device) {
-    return find_kind([&](const AcceleratorKind& kind) { return kind.device == device && !kind.stands_in; });
-}
-
-namespace {
-
 // m of "family.x<m>"; of a class of all links together, 1.
 std::uint32_t multiplicity(std::string_view name, std::string_view family) {
     std::uint32_t count = 1;
@@ -142,6 +105,39 @@ void read_network(LikeMachine& like, Field network) {
 }
 
 }  // namespace
+
+const AcceleratorKind* kind_of_pci(std::string_view vendor, std::string_view device) {
+    const AcceleratorKind* const kind = kind_with(&AcceleratorKind::pci, lower_case(device));
+    return kind != nullptr && kind->vendor == lower_case(vendor) ? kind : nullptr;
+}
+
+const AcceleratorKind* kind_of_gcn(std::string_view gcn, std::uint32_t units) {
+    const std::string_view number = gcn.starts_with("gfx") ? gcn.substr(3) : gcn;
+    constexpr std::uint32_t units_of_mi300a = 228;
+    return kind_with(&AcceleratorKind::architectures,
+                     number.starts_with("94") && units == units_of_mi300a ? "940" : number);
+}
+
+const AcceleratorKind* kind_of_capability(std::uint32_t sm) {
+    return kind_with(&AcceleratorKind::capability, std::to_string(sm));
+}
+
+const AcceleratorKind* kind_of_nvlinks(std::uint32_t links) {
+    return kind_with(&AcceleratorKind::nvlinks, std::to_string(links));
+}
+
+const AcceleratorKind* kind_of_product(std::string_view text) {
+    std::string capitals(text);
+    std::ranges::transform(capitals, capitals.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return find_kind([&](const AcceleratorKind& kind) {
+        return std::ranges::any_of(words(kind.products), [&](auto name) { return contains(capitals, name); });
+    });
+}
+
+const AcceleratorKind* kind_of_device(std::string_view device) {
+    return find_kind([&](const AcceleratorKind& kind) { return kind.device == device && !kind.stands_in; });
+}
 
 const LikeLink* LikeMachine::find(std::string_view link_class) const {
     const auto found = std::ranges::find(links, link_class, &LikeLink::name);
