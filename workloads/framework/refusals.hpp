@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/job/settings.hpp"
 #include "workloads/job/job.hpp"
+#include "workloads/job/settings.hpp"
 
 namespace weft {
 

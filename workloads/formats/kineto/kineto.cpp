@@ -50,7 +50,7 @@ Import import_profile(std::span<const SourceFile> files, const FormatOptions&) {
 }  // namespace
 
 extern const Format kineto{"kineto", "trace of PyTorch's profiler (Kineto)", is_profile, import_profile,
-                    "one trace at a time: weft compare JOB TRACE... takes several"};
+                           "one trace at a time: weft compare JOB TRACE... takes several"};
 
 }  // namespace formats
 

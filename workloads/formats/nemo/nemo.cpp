@@ -170,6 +170,6 @@ Import read_nemo_files(std::span<const SourceFile> files, const FormatOptions& o
 }  // namespace
 
 extern const Format nemo{"nemo", "configuration of NeMo", is_nemo_file, read_nemo_files,
-                  "NeMo's files are read one at a time"};
+                         "NeMo's files are read one at a time"};
 
 }  // namespace weft::formats
