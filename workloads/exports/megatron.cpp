@@ -209,13 +209,6 @@ class LayerFlags {
     std::vector<std::string> flags_;
 };
 
-}  // namespace
-
-MegatronLayers megatron_layers(const Job& job, Unsayable& unsayable) { return LayerFlags(job, unsayable).write(); }
-
-namespace exports {
-namespace {
-
 std::string environment(const Job& job) {
     std::string text;
     // Tensor parallelism relies on the order of launches (megatron/training/arguments.py checks it), but for graphs.
@@ -270,6 +263,10 @@ std::string write_slurm(const Study& study) {
 }
 
 }  // namespace
+
+MegatronLayers megatron_layers(const Job& job, Unsayable& unsayable) { return LayerFlags(job, unsayable).write(); }
+
+namespace exports {
 
 extern const ExportFormat megatron{"megatron", "launch script of Megatron-LM", write_megatron};
 extern const ExportFormat slurm{"slurm", "batch script of Slurm for Megatron-LM", write_slurm};

@@ -16,7 +16,6 @@
 #include "workloads/recorded/work_class.hpp"
 
 namespace weft {
-namespace formats {
 namespace {
 
 bool is_profile(const SourceFile& file) { return contains(file.text, "\"traceEvents\""); }
@@ -47,19 +46,10 @@ Import import_profile(std::span<const SourceFile> files, const FormatOptions&) {
     return import;
 }
 
-}  // namespace
-
-extern const Format kineto{"kineto", "trace of PyTorch's profiler (Kineto)", is_profile, import_profile,
-                           "one trace at a time: weft compare JOB TRACE... takes several"};
-
-}  // namespace formats
-
-// As one rank of a recorded program. Kernels of a stream follow one another, each no
+// A trace as one rank of a recorded program. Kernels of a stream follow one another, each no
 // sooner than its launch by the host, whose own time lies between its launches, and what it synchronised with; a call
 // follows what was computed before it, a computation the calls that it waited for: which streams wait for which events
 // the profiler does not say, so it is told from the times. Of several steps the one in the middle.
-
-namespace {
 
 // A device begins a kernel that is in its queue within a few us, which belong to the kernel.
 constexpr std::int64_t at_once = 20'000;  // ns
@@ -231,4 +221,10 @@ void read_profiled_rank(ByteSource& source, std::optional<std::uint32_t> named, 
     RankReader(trace, source, is_told ? static_cast<std::uint32_t>(trace.rank) : *named, reading).read();
 }
 
+namespace formats {
+
+extern const Format kineto{"kineto", "trace of PyTorch's profiler (Kineto)", is_profile, import_profile,
+                           "one trace at a time: weft compare JOB TRACE... takes several"};
+
+}  // namespace formats
 }  // namespace weft

@@ -197,42 +197,6 @@ class Primus {
     std::size_t files_read_ = 0;
 };
 
-}  // namespace
-
-MegatronInput megatron_test_arguments(const SourceFile& file, const FormatOptions& options, Import& import) {
-    MegatronInput input;
-    input.file.file = file.path;
-    Document document = parse_yaml(file.path, file.text);
-    Field root = document.root();
-    Field arguments = root.object("MODEL_ARGS");
-    YamlArguments values(input, options);
-    for (const std::string& key : arguments.keys()) values.take(arguments, key, true);
-    if (root.has("ENV_VARS")) {
-        Field environment = root.object("ENV_VARS");
-        input.environment_origin = root.origin("ENV_VARS");
-        for (const std::string& name : environment.keys()) {
-            if (!environment.has(name)) continue;
-            std::string value = environment.member(name).as_json();
-            std::erase(value, '"');
-            input.environment[name] = value;
-        }
-    }
-    for (const std::string_view key :
-         {"TEST_TYPE", "LAUNCHER", "METRICS", "MODE", "BEFORE_SCRIPT", "AFTER_SCRIPT", "ENV", "TEST_TYPES"}) {
-        if (root.has(key)) import.without_effect.push_back(root.origin(key));
-    }
-    note_rest(import, root);
-    document.check();
-    return input;
-}
-
-MegatronInput primus_arguments(std::span<const SourceFile> files, const FormatOptions& options, Import& import) {
-    return Primus(files, options, import).read();
-}
-
-namespace formats {
-namespace {
-
 bool has_line(std::string_view text, std::string_view begin) {
     return text.starts_with(begin) || text.find("\n" + std::string(begin)) != std::string_view::npos;
 }
@@ -292,6 +256,39 @@ Import read_megatron_files(std::span<const SourceFile> files, const FormatOption
 }
 
 }  // namespace
+
+MegatronInput megatron_test_arguments(const SourceFile& file, const FormatOptions& options, Import& import) {
+    MegatronInput input;
+    input.file.file = file.path;
+    Document document = parse_yaml(file.path, file.text);
+    Field root = document.root();
+    Field arguments = root.object("MODEL_ARGS");
+    YamlArguments values(input, options);
+    for (const std::string& key : arguments.keys()) values.take(arguments, key, true);
+    if (root.has("ENV_VARS")) {
+        Field environment = root.object("ENV_VARS");
+        input.environment_origin = root.origin("ENV_VARS");
+        for (const std::string& name : environment.keys()) {
+            if (!environment.has(name)) continue;
+            std::string value = environment.member(name).as_json();
+            std::erase(value, '"');
+            input.environment[name] = value;
+        }
+    }
+    for (const std::string_view key :
+         {"TEST_TYPE", "LAUNCHER", "METRICS", "MODE", "BEFORE_SCRIPT", "AFTER_SCRIPT", "ENV", "TEST_TYPES"}) {
+        if (root.has(key)) import.without_effect.push_back(root.origin(key));
+    }
+    note_rest(import, root);
+    document.check();
+    return input;
+}
+
+MegatronInput primus_arguments(std::span<const SourceFile> files, const FormatOptions& options, Import& import) {
+    return Primus(files, options, import).read();
+}
+
+namespace formats {
 
 extern const Format megatron{"megatron", "arguments of Megatron-LM", is_megatron_file, read_megatron_files};
 

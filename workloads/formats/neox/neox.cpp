@@ -44,21 +44,6 @@ bool is_in_braces(std::string_view text) {
     return false;
 }
 
-}  // namespace
-
-bool is_neox(std::string_view text) {
-    std::set<std::string> shared;
-    for (std::size_t colon = text.find(':'); colon != std::string_view::npos; colon = text.find(':', colon + 1)) {
-        std::string key = with_underscores(key_before(text, colon));
-        if (known_keys("neox", "own").contains(key)) return true;
-        if (known_keys("neox", "shared").contains(key)) shared.insert(std::move(key));
-    }
-    return shared.size() >= 2 && is_in_braces(text);
-}
-
-namespace formats {
-namespace {
-
 bool is_neox_file(const SourceFile& file) { return is_neox(file.text); }
 
 // A key that a second file gives again.
@@ -262,6 +247,18 @@ Import read_neox_files(std::span<const SourceFile> files, const FormatOptions& o
 }
 
 }  // namespace
+
+bool is_neox(std::string_view text) {
+    std::set<std::string> shared;
+    for (std::size_t colon = text.find(':'); colon != std::string_view::npos; colon = text.find(':', colon + 1)) {
+        std::string key = with_underscores(key_before(text, colon));
+        if (known_keys("neox", "own").contains(key)) return true;
+        if (known_keys("neox", "shared").contains(key)) shared.insert(std::move(key));
+    }
+    return shared.size() >= 2 && is_in_braces(text);
+}
+
+namespace formats {
 
 extern const Format neox{"neox", "GPT-NeoX configuration", is_neox_file, read_neox_files};
 

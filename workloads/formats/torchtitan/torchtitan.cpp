@@ -65,32 +65,6 @@ const TorchtitanFlavour* find_flavour(Is is) {
     return found == all.end() ? nullptr : &*found;
 }
 
-}  // namespace
-
-std::span<const TorchtitanFlavour> torchtitan_flavours() {
-    static const std::vector<TorchtitanFlavour> flavours = all_flavours();
-    return flavours;
-}
-
-const TorchtitanFlavour* find_torchtitan_flavour(std::string_view model, std::string_view flavour) {
-    return find_flavour(
-        [&](const TorchtitanFlavour& each) { return each.model == model && each.flavour == without_mask(flavour); });
-}
-
-const TorchtitanFlavour* torchtitan_flavour_of(const Transformer& shape) {
-    return find_flavour([&](const TorchtitanFlavour& each) { return shape_of(each.shape) == shape_of(shape); });
-}
-
-std::string known_torchtitan_flavours() {
-    std::string text;
-    for (const TorchtitanFlavour& each : torchtitan_flavours())
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.model, each.flavour);
-    return text;
-}
-
-namespace formats {
-namespace {
-
 // Beginnings of lines, of which each such file has several and no other kind of TOML more than one or two.
 bool is_torchtitan_file(const SourceFile& file) {
     constexpr std::array<std::string_view, 14> words{
@@ -299,6 +273,29 @@ Import read_torchtitan_files(std::span<const SourceFile> files, const FormatOpti
 }
 
 }  // namespace
+
+std::span<const TorchtitanFlavour> torchtitan_flavours() {
+    static const std::vector<TorchtitanFlavour> flavours = all_flavours();
+    return flavours;
+}
+
+const TorchtitanFlavour* find_torchtitan_flavour(std::string_view model, std::string_view flavour) {
+    return find_flavour(
+        [&](const TorchtitanFlavour& each) { return each.model == model && each.flavour == without_mask(flavour); });
+}
+
+const TorchtitanFlavour* torchtitan_flavour_of(const Transformer& shape) {
+    return find_flavour([&](const TorchtitanFlavour& each) { return shape_of(each.shape) == shape_of(shape); });
+}
+
+std::string known_torchtitan_flavours() {
+    std::string text;
+    for (const TorchtitanFlavour& each : torchtitan_flavours())
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.model, each.flavour);
+    return text;
+}
+
+namespace formats {
 
 extern const Format torchtitan{"torchtitan", "torchtitan configuration", is_torchtitan_file, read_torchtitan_files,
                                "torchtitan reads one file"};
