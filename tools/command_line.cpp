@@ -86,7 +86,8 @@ class OptionReader {
         const bool required = cut(head, " required");
         std::string otherwise = default_in(head);
         if (!fallback.empty()) otherwise = fallback;
-        if (meaning == "{exports}") meaning = listed(exports::all(), [](const auto* format) { return format->name; });
+        if (meaning == "{exports}")
+            meaning = comma_list(exports::all(), [](const auto* format) { return format->name; });
         const bool list = cut(head, " list"), number = cut(head, " number"), count = cut(head, " count");
         const std::size_t blank = std::min(head.find(' '), head.size());
         std::string name = head.substr(0, blank);
@@ -216,7 +217,7 @@ std::string program_help() {
         }
         if (!lines.empty()) text += fmt::format("\n{}:\n{}", title, lines);
     }
-    const std::string exits = listed(exit_meanings(), [](const ExitMeaning& each) {
+    const std::string exits = comma_list(exit_meanings(), [](const ExitMeaning& each) {
         return fmt::format("{} {}", static_cast<int>(each.code), each.meaning);
     });
     return text +

@@ -21,7 +21,7 @@
 namespace weft {
 
 std::string obstacle(const ConfigError& error) {
-    return listed(
+    return comma_list(
         error.diagnostics(), [](const Diagnostic& each) { return each.key + ": " + each.message; }, "; ");
 }
 

@@ -98,12 +98,11 @@ std::vector<std::size_t> to_simulate(const std::vector<Prospect>& prospects, Exp
     return numbers;
 }
 
-double largest_error(const std::vector<OtherJob>& others, const std::vector<Seconds>& foreseen) {
+double largest_error(const std::vector<OtherJob>& others) {
     double largest = 0;
-    for (std::size_t i = 0; i < others.size(); ++i) {
-        const ExplainedSetting& setting = others[i].setting;
-        if (setting.means != Means::simulated || !setting.fits) continue;
-        largest = std::max(largest, std::abs(foreseen[i] / setting.step - 1.0));
+    for (const OtherJob& other : others) {
+        if (other.setting.means != Means::simulated || !other.setting.fits) continue;
+        largest = std::max(largest, std::abs(other.foreseen / other.setting.step - 1.0));
     }
     return largest;
 }
@@ -138,8 +137,6 @@ void add_changes(JobExplanation& result, const Study& study, const JobFile& file
         prospects.back().number = result.knobs.size() - 1;
     }
     std::vector<OtherJob> others = other_jobs(file, study, result.step.run.topology(), own);
-    std::vector<Seconds> foreseen;
-    for (const OtherJob& other : others) foreseen.push_back(other.setting.step);
     std::ranges::copy(foresee(others, changes.size(), study, events, own), std::back_inserter(prospects));
 
     const std::vector<std::size_t> simulated = to_simulate(prospects, options.simulated);
@@ -178,7 +175,7 @@ void add_changes(JobExplanation& result, const Study& study, const JobFile& file
         options.progress);
     result.step.run.prepared = shelf.take(prepare_one);
 
-    result.screening_error = largest_error(others, foreseen);
+    result.screening_error = largest_error(others);
     for (OtherJob& other : others) result.settings.push_back(std::move(other.setting));
     std::ranges::stable_sort(result.knobs, {},
                              [](const ExplainedKnob& knob) { return std::pair(!knob.is_told(), knob.step.value); });

@@ -72,7 +72,7 @@ std::vector<OtherJob> other_jobs(const JobFile& file, const Study& study, const 
             const Screened one = screened(other.study, topology, costs);
             setting.memory = one.memory.peak;
             setting.fits = one.memory.fits;
-            if (setting.fits) setting.step = own * (one.step.time / as_it_is.step.time);
+            if (setting.fits) other.foreseen = setting.step = own * (one.step.time / as_it_is.step.time);
             other.is_equal = are_equal(one.step, as_it_is.step);
             if (setting.fits && !(other.study.job.fabric == study.job.fabric)) {
                 other.is_equal = false;

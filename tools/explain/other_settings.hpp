@@ -13,6 +13,7 @@ namespace weft {
 struct OtherJob {
     ExplainedSetting setting;  // with its memory and, if it fits, its step in closed form
     Study study;
+    Seconds foreseen{};  // that step, whatever a simulation puts in its place
     // Whether the closed form cannot tell it from the job itself, and sees all that is different.
     bool is_equal = false;
 };

@@ -182,7 +182,7 @@ std::string provenance(const Calibration& calibration, const MeasuredRows& rows)
     }
     return fmt::format(
         "fitted to {}: median error {:.1f} %",
-        listed(groups, [](const auto& each) { return fmt::format("{} rows of {}", each.second, each.first); }),
+        comma_list(groups, [](const auto& each) { return fmt::format("{} rows of {}", each.second, each.first); }),
         100.0 * errors_of(calibration, rows, false).after.median);
 }
 

@@ -99,7 +99,7 @@ std::string links_text(const CollectiveRequest& request, std::span<const Collect
     if (!request.fabric.background.empty() && request.pace == Pace::lock_step && !meets_others(request, rows)) {
         text = "# no message meets other traffic\n";
     }
-    const std::string links = listed(busiest(rows), [](const ClassUtilization& use) {
+    const std::string links = comma_list(busiest(rows), [](const ClassUtilization& use) {
         return fmt::format("{} {:.0f} %", use.link_class, 100.0 * use.utilization);
     });
     if (links.empty()) return text;

@@ -17,7 +17,7 @@ std::string grouped(double number);             // a whole one, digits in groups
 
 // What `text` makes of each, with commas between; what it makes nothing of is left out.
 template <class Rows, class Text>
-std::string listed(const Rows& rows, Text text, std::string_view comma = ", ") {
+std::string comma_list(const Rows& rows, Text text, std::string_view comma = ", ") {
     std::string all;
     for (const auto& row : rows) {
         if (const std::string one(text(row)); !one.empty()) all += (all.empty() ? "" : std::string(comma)) + one;

@@ -142,7 +142,7 @@ ResultTable hot_links_table(std::span<const HotLink> links) {
 }
 
 std::string background_text(const Fabric& fabric) {
-    return listed(fabric.background, [](const auto& each) {
+    return comma_list(fabric.background, [](const auto& each) {
         return fmt::format("{} {:g} % (a packet waits {:.3g} times its own time)", each.first, 100.0 * each.second,
                            waiting_time(each.second, largest_packet / Seconds{1.0}).value);
     });

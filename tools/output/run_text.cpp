@@ -62,7 +62,8 @@ std::string failure_line(const LongRun& run) {
 
 // "spares, interval": the figures of a run that come from there.
 std::string figures_from(const RunPlan& plan, RunFigures::Origin origin) {
-    std::string names = listed(plan.origins, [&](const auto& each) { return each.second == origin ? each.first : ""; });
+    std::string names =
+        comma_list(plan.origins, [&](const auto& each) { return each.second == origin ? each.first : ""; });
     std::ranges::replace(names, '_', ' ');
     return names.empty() ? "nothing" : names;
 }

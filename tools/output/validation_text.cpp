@@ -43,7 +43,7 @@ Json errors_json(const ErrorStatistics& errors) { return table_json(errors_table
 
 // `broken`: behind those that are.
 std::string bounds_text(const SetScore& score, RowUse use, std::string_view broken = "") {
-    return listed(score.bounds, [&](const BoundCheck& check) {
+    return comma_list(score.bounds, [&](const BoundCheck& check) {
         return check.use != use ? ""
                                 : fmt::format("{} {}{}", check.what, percent(check.bound), check.holds() ? "" : broken);
     });

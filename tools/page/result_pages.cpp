@@ -55,7 +55,7 @@ std::string verdicts(const ResultTable& table) {
         if (known == counts.end()) known = counts.insert(known, {verdict, 0});
         ++known->second;
     }
-    return listed(counts, [](const auto& each) { return grouped(double(each.second)) + ' ' + each.first; });
+    return comma_list(counts, [](const auto& each) { return grouped(double(each.second)) + ' ' + each.first; });
 }
 
 // The rows for the script: those kept, and of each that has them the texts to copy.
