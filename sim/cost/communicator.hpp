@@ -40,4 +40,10 @@ inline std::optional<std::int32_t> shift_between(std::span<const RankId> from, s
     return std::ranges::equal(from, to, {}, after) ? std::optional(by) : std::nullopt;
 }
 
+inline bool are_moved(const Communicator& from, const Communicator& to, std::int32_t by) {
+    return from.ports == to.ports && std::ranges::equal(from.channels, to.channels, [&](const auto& a, const auto& b) {
+               return shift_between(a, b) == by;
+           });
+}
+
 }  // namespace weft

@@ -7,7 +7,6 @@
 
 #include "sim/engine/run.hpp"
 #include "sim/network/flow_network.hpp"
-#include "sim/network/ideal_network.hpp"
 #include "sim/network/traffic_recorder.hpp"
 
 namespace weft {

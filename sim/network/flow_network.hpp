@@ -1,16 +1,13 @@
-// A network on which flows share links max-min fairly.
+// The networks of the engine: one on which flows share links max-min fairly, and one on which they never meet.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "sim/base/check.hpp"
 #include "sim/event/finish_queue.hpp"
-#include "sim/network/constraints.hpp"
 #include "sim/network/flow_slots.hpp"
 #include "sim/network/link_patterns.hpp"
 #include "sim/network/max_min.hpp"
@@ -20,7 +17,7 @@
 
 namespace weft {
 
-// What networks of flows have: the flows under way, when each of them finishes, and who is told of their traffic.
+// What both have: the flows under way, when each of them finishes, and who is told of their traffic.
 template <class Flow>
 class FlowsUnderWay {
   public:
@@ -38,7 +35,6 @@ class FlowsUnderWay {
         flows_.reserve(flows);
         finishes_.reserve(flows);
     }
-
     // Moves to `now` and appends the flows that finish there, in FlowId order: they are popped so, at equal times.
     template <class Finish>
     void finish_at(Instant now, Instant next_change, std::vector<FlowId>& done, Finish finish) {
@@ -69,62 +65,23 @@ struct SharingFlow {
 class FlowNetwork : public FlowsUnderWay<SharingFlow> {
   public:
     // Room for `flows` at a time; more are served, but only then is memory allocated while time runs.
-    FlowNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns, std::size_t flows = 0)
-        : FlowsUnderWay(topology, patterns, flows),
-          max_min_(drop_implied(find_constraints(topology, crossed_), patterns.size()), patterns),
-          patterns_(patterns.size()) {
-        stale_.reserve(patterns.size());
-    }
+    FlowNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns, std::size_t flows = 0);
 
-    FlowId start(Instant now, PatternId pattern, Bytes bytes) {
-        WEFT_CHECK(std::isfinite(bytes.value) && bytes.value > 0.0, "a flow needs bytes to move");
-        WEFT_CHECK(index(pattern) < patterns_.size(), "unknown pattern");
-        if (now != clock_) {
-            WEFT_CHECK(clock_ < now && now <= next_change(), "a flow must start now, before anything else changes");
-            clock_ = now;
-        }
-        const FlowId id = flows_.add({pattern, {}, {}, now, bytes, {}});
-        link_up(id);
-        return id;
-    }
-
-    Instant next_change() {
-        solve_if_stale();
-        return finishes_.next();
-    }
-    void advance(Instant now, std::vector<FlowId>& done) {
-        finish_at(now, next_change(), done, [this](FlowId id) { finish(id); });
-    }
+    FlowId start(Instant now, PatternId pattern, Bytes bytes);
+    Instant next_change();
+    void advance(Instant now, std::vector<FlowId>& done);
     Bytes moved(PatternId pattern) const { return patterns_[pattern].moved; }
     std::uint64_t solves() const { return solves_; }
 
-    // The pattern's last flow may have finished at this very instant.
-    bool reserve(PatternId pattern) {
-        if (patterns_[pattern].flows > 0) return false;
-        bring_flows_up_to_date(pattern);
-        return max_min_.reserve(pattern);
-    }
+    bool reserve(PatternId pattern);
     void release(PatternId pattern) { max_min_.release(pattern); }
     void take_crowded_out(std::vector<PatternId>& patterns) { max_min_.take_crowded_out(patterns); }
     BytesPerSecond lone_rate(PatternId pattern) const { return max_min_.lone_rate(pattern); }
-    void deliver(PatternId pattern, Bytes bytes, double flows) {
-        const BytesPerSecond rate = lone_rate(pattern);
-        patterns_[pattern].moved += rate * (bytes / rate) * flows;  // over the unrounded time
-    }
-
-    FlowId resume(Instant now, PatternId pattern, Bytes bytes, Instant since) {
-        WEFT_CHECK(since <= now, "a flow that goes on has begun");
-        patterns_[pattern].rate = lone_rate(pattern);  // which it has had so far; others come to its pattern only now
-        const FlowId id = start(now, pattern, bytes);
-        flows_[id].since = since;
-        return id;
-    }
+    void deliver(PatternId pattern, Bytes bytes, double flows);
+    FlowId resume(Instant now, PatternId pattern, Bytes bytes, Instant since);
 
     // Of a flow under way. Solves if rates are stale.
-    BytesPerSecond rate(FlowId flow) {
-        solve_if_stale();
-        return patterns_[flows_[flow].pattern].rate;
-    }
+    BytesPerSecond rate(FlowId flow);
 
   private:
     struct PatternFlows {
@@ -136,102 +93,16 @@ class FlowNetwork : public FlowsUnderWay<SharingFlow> {
         Bytes moved{};                   // by finished flows
     };
 
-    void bring_flows_up_to_date(PatternId id) {
-        PatternFlows& pattern = patterns_[id];
-        if (pattern.flows == pattern.solved_flows) return;
-        pattern.solved_flows = pattern.flows;
-        max_min_.set_flows(id, pattern.flows);
-        has_changed_ = true;
-    }
-
-    // A pattern on which one flow followed another at the same instant is as it was: only the new flow needs an end.
-    // Where one that had room has to go, it goes first: rates that no time passes at would only be rounded.
-    void solve_if_stale() {
-        if (stale_.empty()) return;
-        for (const PatternId id : stale_) bring_flows_up_to_date(id);
-        if (max_min_.has_crowded_out()) return;
-        if (std::exchange(has_changed_, false)) {
-            ++solves_;
-            for (const PatternId id : max_min_.solve()) apply_rate(id);
-        }
-        for (const PatternId id : stale_) {
-            schedule_new(id);
-            patterns_[id].is_stale = false;
-        }
-        stale_.clear();
-    }
-
-    void apply_rate(PatternId id) {
-        PatternFlows& pattern = patterns_[id];
-        const BytesPerSecond rate = max_min_.rate(id);
-        if (rate == pattern.rate) return;
-        FlowId flow = pattern.first;
-        for (std::uint32_t i = 0; i < pattern.flows; ++i, flow = flows_[flow].next) settle(flows_[flow]);
-        pattern.rate = rate;
-        for (std::uint32_t i = 0; i < pattern.flows; ++i, flow = flows_[flow].next) schedule(flow);
-    }
-
-    void schedule_new(PatternId id) {
-        FlowId flow = patterns_[id].first;
-        for (std::uint32_t i = 0; i < patterns_[id].flows; ++i, flow = flows_[flow].next) {
-            if (!finishes_.contains(flow)) schedule(flow);
-        }
-    }
-    void schedule(FlowId id) {
-        const SharingFlow& flow = flows_[id];
-        finishes_.set(id, flow.since + flow.remaining / patterns_[flow.pattern].rate);
-    }
-
-    // Brings a flow up to the present at the rate it has had since.
-    void settle(SharingFlow& flow) {
-        if (flow.since == clock_) return;
-        const Bytes moved = std::min(flow.remaining, patterns_[flow.pattern].rate * (clock_ - flow.since));
-        record(flow.pattern, moved, flow.since, clock_);
-        flow.moved += moved;
-        flow.remaining -= moved;
-        flow.since = clock_;
-    }
-
-    // The clock rounds the end of a flow to a tick. Its bytes are integrated over the unrounded time, which may differ
-    // from the rounded one by no more than that.
-    void finish(FlowId id) {
-        SharingFlow& flow = flows_[id];
-        PatternFlows& pattern = patterns_[flow.pattern];
-        const Seconds unrounded = flow.remaining / pattern.rate;
-        WEFT_CHECK(flow.since + unrounded == clock_, "a flow finished at an instant that its rate does not explain");
-        record(flow.pattern, flow.remaining, flow.since, clock_);
-        flow.moved += pattern.rate * unrounded;
-        pattern.moved += flow.moved;
-        unlink(id);
-        flows_.remove(id);
-    }
-
-    void link_up(FlowId id) {
-        SharingFlow& flow = flows_[id];
-        PatternFlows& pattern = patterns_[flow.pattern];
-        if (pattern.flows++ == 0) {
-            pattern.first = flow.previous = flow.next = id;
-        } else {
-            flow.next = pattern.first;
-            flow.previous = flows_[pattern.first].previous;
-            flows_[flow.previous].next = flows_[flow.next].previous = id;
-        }
-        mark_stale(flow.pattern);
-    }
-
-    void unlink(FlowId id) {
-        const SharingFlow& flow = flows_[id];
-        PatternFlows& pattern = patterns_[flow.pattern];
-        --pattern.flows;
-        if (pattern.first == id) pattern.first = flow.next;
-        flows_[flow.previous].next = flow.next;
-        flows_[flow.next].previous = flow.previous;
-        mark_stale(flow.pattern);
-    }
-
-    void mark_stale(PatternId pattern) {
-        if (!std::exchange(patterns_[pattern].is_stale, true)) stale_.push_back(pattern);
-    }
+    void bring_flows_up_to_date(PatternId id);
+    void solve_if_stale();
+    void apply_rate(PatternId pattern);
+    void schedule_new(PatternId pattern);
+    void schedule(FlowId id);
+    void settle(SharingFlow& flow);
+    void finish(FlowId id);
+    void link_up(FlowId id);
+    void unlink(FlowId id);
+    void mark_stale(PatternId pattern);
 
     MaxMin max_min_;
     Table<PatternId, PatternFlows> patterns_;
@@ -240,6 +111,45 @@ class FlowNetwork : public FlowsUnderWay<SharingFlow> {
     std::uint64_t solves_ = 0;
 };
 
-static_assert(ForesightNetwork<FlowNetwork>);
+struct LoneFlow {
+    PatternId pattern{};
+    Instant begin;
+    Bytes bytes{};
+};
+
+// Every flow as if it had the machine to itself: the alpha-beta model, without contention. Oracle and lower bound of
+// FlowNetwork, with which it agrees wherever nothing is shared.
+class IdealNetwork : public FlowsUnderWay<LoneFlow> {
+  public:
+    // Room for `flows` at a time, as FlowNetwork.
+    IdealNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns, std::size_t flows = 0);
+
+    FlowId start(Instant now, PatternId pattern, Bytes bytes);
+    Instant next_change() const { return finishes_.next(); }
+    void advance(Instant now, std::vector<FlowId>& done);
+    Bytes moved(PatternId pattern) const { return patterns_[pattern].moved; }
+    std::uint64_t solves() const { return 0; }
+
+    // Every flow always has room.
+    bool reserve(PatternId) const { return true; }
+    void release(PatternId) const {}
+    void take_crowded_out(std::vector<PatternId>&) const {}
+    BytesPerSecond lone_rate(PatternId pattern) const { return rate(pattern); }
+    void deliver(PatternId pattern, Bytes bytes, double flows);
+    FlowId resume(Instant now, PatternId pattern, Bytes bytes, Instant since);
+
+    // Of any flow on the pattern: the smaller of its cap and Pattern::alone, or without the latter, the smallest
+    // bandwidth on the path.
+    BytesPerSecond rate(PatternId pattern) const { return patterns_[pattern].rate; }
+
+  private:
+    struct PatternFlows {
+        BytesPerSecond rate{};
+        Bytes moved{};  // by finished flows
+    };
+    Table<PatternId, PatternFlows> patterns_;
+};
+
+static_assert(ForesightNetwork<FlowNetwork> && ForesightNetwork<IdealNetwork>);
 
 }  // namespace weft

@@ -8,15 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "sim/base/check.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "sim/network/constraints.hpp"
@@ -59,23 +55,10 @@ class PackedParts {
 
 class MaxMin {
   public:
-    MaxMin(std::vector<Constraint> constraints, const Table<PatternId, Pattern>& patterns)
-        : patterns_(patterns.size()), is_active_(patterns.size()) {
-        for (PatternId id{}; id != patterns.end_id(); id = next(id)) patterns_[id].cap = patterns[id].cap.value;
-        find_tightest(constraints);
-        std::erase_if(constraints, [&](const Constraint& each) { return !can_fill(each); });
-        lay_out_demands(constraints);
-        crowded_out_.reserve(patterns_.size());
-    }
+    MaxMin(const std::vector<Constraint>& constraints, const Table<PatternId, Pattern>& patterns);
 
     // `flows` on `pattern` from the next solve on; 0 takes it out. Allocates nothing.
-    void set_flows(PatternId pattern, std::uint32_t flows) {
-        const std::uint32_t before = filling_.flows(pattern);
-        filling_.set_flows(pattern, flows, flows > 0 ? limit_of(patterns_[pattern], flows) : 0.0);
-        is_active_[pattern] = flows > 0 ? 1 : 0;
-        if (before == 0 && flows > 0) enter(pattern);
-        if (before > 0 && flows == 0) leave(pattern);
-    }
+    void set_flows(PatternId pattern, std::uint32_t flows);
 
     // See WaterFilling. Allocates nothing.
     std::span<const PatternId> solve() { return filling_.solve(); }
@@ -84,40 +67,12 @@ class MaxMin {
     // flows or room cannot use up any together with it. As long as that is so, the one flow that may come and go has
     // its lone_rate, and nobody else's rate depends on whether it is there. A pattern that comes and would change that
     // takes the room away at once, see take_crowded_out. Allocates nothing.
-    bool reserve(PatternId pattern) {
-        PatternState& state = patterns_[pattern];
-        WEFT_CHECK(is_active_[pattern] == 0, "room is kept for a pattern without flows");
-        if (state.has_room) return false;
-        for (const Uses& uses : uses_of(state)) {
-            PackedParts most = most_[uses.block];
-            most += uses.most;
-            if (!most.any_above(full)) continue;
-            bool can_fill = false;
-            for_each_demand(uses, [&](std::uint32_t at) {
-                can_fill = can_fill || is_tight(most[place_of(demands_[at].constraint)]);
-            });
-            if (can_fill) return false;
-        }
-        for (const Uses& uses : uses_of(state)) most_[uses.block] += uses.most;
-        state.has_room = true;
-        ++reserved_;
-        return true;
-    }
-
-    // Of a pattern that has room.
-    void release(PatternId pattern) {
-        PatternState& state = patterns_[pattern];
-        WEFT_CHECK(std::exchange(state.has_room, false), "no room is kept for the pattern");
-        for (const Uses& uses : uses_of(state)) most_[uses.block] -= uses.most;
-        --reserved_;
-    }
-    BytesPerSecond lone_rate(PatternId pattern) const { return {limit_of(patterns_[pattern], 1)}; }
+    bool reserve(PatternId pattern);
+    void release(PatternId pattern);  // that has room
+    BytesPerSecond lone_rate(PatternId pattern) const;
     bool has_crowded_out() const { return !crowded_out_.empty(); }
     // Appends those that have lost their room since the last call.
-    void take_crowded_out(std::vector<PatternId>& patterns) {
-        patterns.insert(patterns.end(), crowded_out_.begin(), crowded_out_.end());
-        crowded_out_.clear();
-    }
+    void take_crowded_out(std::vector<PatternId>& patterns);
 
     // Of one flow on the pattern, as of the last solve; 0 if it has none.
     BytesPerSecond rate(PatternId pattern) const { return {filling_.rate(pattern)}; }
@@ -129,7 +84,7 @@ class MaxMin {
         bool has_room = false;  // reserved
         double cap = 0.0;
         // Of its tightest constraint, which limits it even where nothing else does.
-        double capacity = std::numeric_limits<double>::infinity(), load = 1.0;
+        double capacity = 0.0, load = 0.0;
     };
     // A pattern on a constraint: where in demands_.
     struct Crosser {
@@ -147,144 +102,17 @@ class MaxMin {
     };
     static constexpr std::uint32_t full = 1U << 9U;
 
-    // How patterns and constraints are laid out for solving: which constraints are kept, and what patterns use of them.
-    void find_tightest(const std::vector<Constraint>& constraints) {
-        for (const Constraint& constraint : constraints) {
-            for (const Crossing& crossing : constraint.crossings) {
-                PatternState& pattern = patterns_[crossing.pattern];
-                if (constraint.capacity.value / crossing.load >= pattern.capacity / pattern.load) continue;
-                pattern.capacity = constraint.capacity.value;
-                pattern.load = crossing.load;
-            }
-        }
-    }
-
-    bool can_fill(const Constraint& constraint) const {
-        double most = 0.0;
-        for (const Crossing& crossing : constraint.crossings) {
-            const PatternState& pattern = patterns_[crossing.pattern];
-            most += crossing.load * (pattern.capacity / pattern.load);
-        }
-        return most > constraint.capacity.value * (1.0 + 1e-12);
-    }
-
-    void lay_out_demands(const std::vector<Constraint>& constraints) {
-        std::size_t demands = 0;
-        for (const Constraint& constraint : constraints) {
-            demands += constraint.crossings.size();
-            for (const Crossing& crossing : constraint.crossings) ++patterns_[crossing.pattern].demands;
-        }
-        filling_.reserve(constraints.size(), patterns_.size(), demands);
-        std::uint32_t total = 0;
-        for (PatternState& pattern : patterns_) {
-            pattern.first_demand = std::exchange(total, total + pattern.demands);
-            filling_.add_pattern(pattern.demands);
-        }
-        demands_.resize(total);
-        row_.reserve(total);
-        row_end_.reserve(constraints.size());
-        std::vector<std::uint32_t> filled(patterns_.size(), 0);
-        for (const Constraint& constraint : constraints) {
-            const auto [least, most] = std::ranges::minmax(constraint.crossings, {}, &Crossing::load);
-            const ConstraintId id = filling_.add_constraint(constraint.capacity, least.load, most.load,
-                                                            static_cast<std::uint32_t>(constraint.crossings.size()));
-            for (const Crossing& crossing : constraint.crossings) {
-                const auto at = patterns_[crossing.pattern].first_demand + filled[index(crossing.pattern)]++;
-                demands_[at] = {id, crossing.load};
-                row_.push_back({at, crossing.pattern});
-            }
-            row_end_.push_back(static_cast<std::uint32_t>(row_.size()));
-        }
-        lay_out_uses(constraints);
-    }
-
-    // A constraint of which all patterns together would use more parts than a counter holds is taken to be tight
-    // always.
-    void lay_out_uses(const std::vector<Constraint>& constraints) {
-        std::vector<double> parts;  // by demand
-        Table<ConstraintId, double> sum(constraints.size(), 0.0);
-        parts.reserve(demands_.size());
-        for (const PatternState& pattern : patterns_) {
-            for (const Demand& demand : std::span(demands_).subspan(pattern.first_demand, pattern.demands)) {
-                const double capacity = constraints[index(demand.constraint)].capacity.value;
-                const double share = demand.load * (pattern.capacity / pattern.load) / capacity;
-                parts.push_back(std::ceil(share * full - 1e-6));  // 1 + rounding is 1
-                sum[demand.constraint] += parts.back();
-            }
-        }
-        const auto is_crowded = [&](ConstraintId id) { return sum[id] > PackedParts::most; };
-        most_.resize(constraints.size() / PackedParts::size + 1);
-        for (ConstraintId id{}; index(id) < constraints.size(); id = next(id)) {
-            if (is_crowded(id)) most_[block_of(id)].set(place_of(id), full + 1);
-        }
-        for (PatternState& pattern : patterns_) {
-            pattern.first_uses = static_cast<std::uint32_t>(uses_.size());
-            for (std::uint32_t at = pattern.first_demand; at < pattern.first_demand + pattern.demands; ++at) {
-                const ConstraintId id = demands_[at].constraint;
-                if (uses_.size() == pattern.first_uses || uses_.back().block != block_of(id)) {
-                    uses_.push_back({.most = {}, .block = block_of(id), .first = at});
-                }
-                Uses& uses = uses_.back();
-                uses.members = static_cast<std::uint8_t>(uses.members | 1U << place_of(id));
-                if (!is_crowded(id)) uses.most.set(place_of(id), static_cast<std::uint32_t>(parts[at]));
-            }
-            pattern.uses = static_cast<std::uint32_t>(uses_.size()) - pattern.first_uses;
-        }
-    }
-
+    void find_tightest(const std::vector<Constraint>& constraints);
+    bool can_fill(const Constraint& constraint) const;
+    void lay_out_demands(const std::vector<Constraint>& constraints);
+    void lay_out_uses(const std::vector<Constraint>& constraints);
     // Of each flow on the pattern, whatever others do.
     static double limit_of(const PatternState& pattern, std::uint32_t flows) {
         return std::min(pattern.cap, pattern.capacity / (flows * pattern.load));
     }
-    // Takes the room away that the pattern may have.
-    void crowd_out(PatternId pattern) {
-        if (!patterns_[pattern].has_room) return;
-        release(pattern);
-        crowded_out_.push_back(pattern);
-    }
-
-    // Nobody keeps room on the pattern itself, or on a constraint that can be used up with it.
-    void enter(PatternId pattern) {
-        crowd_out(pattern);
-        for (const Uses& uses : uses_of(patterns_[pattern])) {
-            PackedParts& most = most_[uses.block];
-            most += uses.most;
-            if (!most.any_above(full)) continue;
-            for_each_demand(uses, [&](std::uint32_t at) {
-                const ConstraintId constraint = demands_[at].constraint;
-                const std::size_t i = place_of(constraint);
-                if (reserved_ > 0 && is_tight(most[i])) {
-                    for (const Crosser& other : on(constraint)) crowd_out(other.pattern);
-                }
-                if (!is_tight(most[i])) return;
-                if (is_tight(most[i] - uses.most[i])) {
-                    filling_.attach(pattern, constraint, demands_[at].load);
-                } else {
-                    for (const Crosser& each : on(constraint)) {
-                        if (is_active_[each.pattern] != 0) {
-                            filling_.attach(each.pattern, constraint, demands_[each.demand].load);
-                        }
-                    }
-                }
-            });
-        }
-    }
-
-    void leave(PatternId pattern) {
-        filling_.detach_all(pattern);
-        for (const Uses& uses : uses_of(patterns_[pattern])) {
-            PackedParts& most = most_[uses.block];
-            const bool had_tight = most.any_above(full);
-            most -= uses.most;
-            if (!had_tight) continue;
-            for_each_demand(uses, [&](std::uint32_t at) {
-                const ConstraintId constraint = demands_[at].constraint;
-                const std::size_t i = place_of(constraint);
-                if (is_tight(most[i] + uses.most[i]) && !is_tight(most[i])) filling_.detach_all(constraint);
-            });
-        }
-    }
-
+    void crowd_out(PatternId pattern);
+    void enter(PatternId pattern);
+    void leave(PatternId pattern);
     static std::uint32_t block_of(ConstraintId id) { return static_cast<std::uint32_t>(index(id) / PackedParts::size); }
     static std::size_t place_of(ConstraintId id) { return index(id) % PackedParts::size; }
     // Whether the patterns that have flows can use a constraint up.

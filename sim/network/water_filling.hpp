@@ -12,143 +12,41 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "sim/base/check.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "sim/network/constraints.hpp"
 
 namespace weft {
 
-// Which patterns are on which constraints stands here, solving in water_filling.cpp.
 class WaterFilling {
   public:
     // Room for what is added next.
-    void reserve(std::size_t constraints, std::size_t patterns, std::size_t demands) {
-        constraints_.reserve(constraints);
-        patterns_.reserve(patterns);
-        demands_.reserve(demands);
-        members_.reserve(demands);
-    }
-
+    void reserve(std::size_t constraints, std::size_t patterns, std::size_t demands);
     // Loads that are not much smaller than `least` count exactly, if `most` is not a thousand times as much. Room for
     // `patterns` on it at a time; more are served, but only then is memory allocated.
-    // A unit is a small part of the capacity, which is so many of them exactly.
-    ConstraintId add_constraint(BytesPerSecond capacity, double least, double most, std::uint32_t patterns) {
-        const int unit = std::ilogb(capacity.value) - 55;
-        const int part = std::max(std::ilogb(least) - 52, std::ilogb(most) - 61);
-        const ConstraintId id = constraints_.end_id();
-        constraints_.resize(constraints_.size() + 1);
-        ConstraintState& state = constraints_[id];
-        state.units = std::ldexp(1.0, -unit);
-        state.scale = std::ldexp(1.0, unit - part);
-        state.capacity = static_cast<std::int64_t>(capacity.value * state.units);
-        state.brim = state.capacity - (state.capacity >> 36U);
-        state.first = static_cast<std::uint32_t>(members_.size());
-        state.room = patterns;
-        WEFT_CHECK(members_.size() + patterns < std::numeric_limits<std::uint32_t>::max(), "too many demands");
-        members_.resize(members_.size() + patterns);
-        make_room(dirty_, constraints_.size());
-        make_room(watched_, constraints_.size());
-        make_room(limits_, 2 * constraints_.size());  // with one each that came before it was expected to
-        return id;
-    }
-
+    ConstraintId add_constraint(BytesPerSecond capacity, double least, double most, std::uint32_t patterns);
     // Room for as many demands, likewise.
-    PatternId add_pattern(std::uint32_t demands) {
-        PatternState state;
-        state.first = static_cast<std::uint32_t>(demands_.size());
-        state.room = demands;
-        demands_.resize(demands_.size() + demands);
-        const PatternId id = patterns_.push_back(state);
-        make_room(changed_, patterns_.size());
-        make_room(solved_, patterns_.size());
-        make_room(rising_, patterns_.size());
-        return id;
-    }
+    PatternId add_pattern(std::uint32_t demands);
 
     // From the next solve on, none of which goes faster than `limit` > 0, which no constraint would refuse to the
     // pattern alone. Without flows it must not be on any constraint.
-    // What it uses at its old rate goes off its constraints.
-    void set_flows(PatternId id, std::uint32_t flows, double limit) {
-        PatternState& pattern = patterns_[id];
-        change(id);
-        for (Demand& demand : demands(pattern)) {
-            ConstraintState& constraint = constraints_[demand.constraint];
-            constraint.used -= std::exchange(demand.used, 0);
-            if (constraint.is_full) mark_dirty(demand.constraint);
-        }
-        pattern.flows = flows;
-        pattern.limit = limit;
-        pattern.rate = 0.0;
-        pattern.bottleneck = nothing;
-    }
-
+    void set_flows(PatternId pattern, std::uint32_t flows, double limit);
     // The same for one flow, or none, on a pattern that is on no constraint: it has its rate at once.
-    void set_alone(PatternId id, std::uint32_t flows, double limit) {
-        PatternState& pattern = patterns_[id];
-        pattern.flows = flows;
-        pattern.limit = pattern.rate = limit;
-        pattern.bottleneck = nothing;
-    }
-
+    void set_alone(PatternId pattern, std::uint32_t flows, double limit);
     // A pattern with flows uses `load` bytes of the constraint per byte of each flow. Patterns may be left off a
     // constraint as long as all of them together cannot use it up.
-    void attach(PatternId id, ConstraintId to, double load) {
-        PatternState& pattern = patterns_[id];
-        ConstraintState& constraint = constraints_[to];
-        if (pattern.demands == pattern.room) {
-            widen(demands_, pattern.first, pattern.room, pattern.demands);
-            for (std::uint32_t at = pattern.first; const Demand& moved : demands(pattern)) {
-                members_[constraints_[moved.constraint].first + moved.place].demand = at++;
-            }
-        }
-        if (constraint.patterns == constraint.room)
-            widen(members_, constraint.first, constraint.room, constraint.patterns);
-        const std::uint32_t at = pattern.first + pattern.demands++;
-        Demand& demand = demands_[at];
-        demand = {.load = load * constraint.units, .constraint = to, .place = constraint.patterns++};
-        demand.used = units(pattern, demand, pattern.rate);
-        members_[constraint.first + demand.place] = {at, id};
-        constraint.used += demand.used;
-        if (constraint.is_full || is_used_up(constraint)) mark_dirty(to);
-    }
-
-    void detach_all(PatternId id) {
-        PatternState& pattern = patterns_[id];
-        for (const Demand& demand : demands(pattern)) detach_from_constraint(demand);
-        pattern.demands = 0;
-    }
-
-    void detach_all(ConstraintId id) {
-        ConstraintState& constraint = constraints_[id];
-        for (const Member& member : on(constraint)) {
-            PatternState& pattern = patterns_[member.pattern];
-            if (pattern.bottleneck == index(id)) change(member.pattern);
-            const std::uint32_t last = pattern.first + --pattern.demands;
-            if (last == member.demand) continue;
-            const Demand& moved = demands_[member.demand] = demands_[last];
-            members_[constraints_[moved.constraint].first + moved.place].demand = member.demand;
-        }
-        constraint.patterns = 0;
-        constraint.used = 0;
-        constraint.is_full = false;
-        constraint.level = std::numeric_limits<double>::infinity();
-    }
-
+    void attach(PatternId pattern, ConstraintId constraint, double load);
+    void detach_all(PatternId pattern);
+    void detach_all(ConstraintId constraint);
     // Changes no result: the constraint will be used up by what has been attached since the last solve, more often than
     // not.
-    void expect_full(ConstraintId constraint) {
-        constraints_[constraint].is_full = true;
-        mark_dirty(constraint);
-    }
+    void expect_full(ConstraintId constraint);
 
     // Brings all rates up to date. Returns the patterns with flows whose rates have changed, or their flows, good until
     // the next call. LogicError if nothing limits a pattern with flows.
@@ -245,38 +143,10 @@ class WaterFilling {
     // Where it stops unless a constraint stops it first.
     double stop_of(const PatternState& pattern) const { return is_rising(pattern) ? pattern.limit : pattern.rate; }
 
-    // Moves a row that has no room left to the end of all, with room for more.
-    template <class T>
-    static void widen(std::vector<T>& all, std::uint32_t& first, std::uint32_t& room, std::uint32_t used) {
-        const std::size_t to = all.size();
-        const std::uint32_t wide = std::max(4U, 2 * room);
-        WEFT_CHECK(to + wide < std::numeric_limits<std::uint32_t>::max(), "too many demands");
-        all.resize(to + wide);
-        std::copy_n(all.begin() + first, used, all.begin() + static_cast<std::ptrdiff_t>(to));
-        first = static_cast<std::uint32_t>(to);
-        room = wide;
-    }
-    template <class T>
-    static void make_room(std::vector<T>& all, std::size_t items) {
-        if (all.capacity() < items) all.reserve(std::max(items, 2 * all.capacity()));
-    }
-
     void add_pending(ConstraintState& constraint, const PatternState& pattern);
-    void change(PatternId pattern) {
-        if (!std::exchange(patterns_[pattern].is_changed, true)) changed_.push_back(pattern);
-    }
-    void mark_dirty(ConstraintId constraint) {
-        if (!std::exchange(constraints_[constraint].is_dirty, true)) dirty_.push_back(constraint);
-    }
-
-    void detach_from_constraint(const Demand& demand) {
-        ConstraintState& constraint = constraints_[demand.constraint];
-        constraint.used -= demand.used;
-        const Member last = members_[constraint.first + --constraint.patterns];
-        members_[constraint.first + demand.place] = last;
-        demands_[last.demand].place = demand.place;
-        if (constraint.is_full) mark_dirty(demand.constraint);
-    }
+    void change(PatternId pattern);
+    void mark_dirty(ConstraintId constraint);
+    void detach_from_constraint(const Demand& demand);
 
     static bool is_at_highest(const ConstraintState& constraint);
     static double level_of(const ConstraintState& constraint);

@@ -11,10 +11,10 @@
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/timeline_trace.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/result_table.hpp"
+#include "tools/output/timeline_trace.hpp"
 #include "tools/output/topology_facts.hpp"
 #include "tools/refusals.hpp"
 #include "tools/share/sharing_file.hpp"
@@ -164,7 +164,7 @@ Answer answer_share(const po::variables_map& arguments) {
     const Sharing sharing = weft::share(file.jobs, options);
     if (!trace.empty()) {
         const std::string warning = write_trace(trace, sharing.program, sharing.timeline, sharing.topology,
-                                                       {.title = arguments["file"].as<std::string>()});
+                                                {.title = arguments["file"].as<std::string>()});
         if (!warning.empty()) fmt::print(stderr, "{}\n", warning);
     }
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};

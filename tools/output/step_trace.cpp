@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "sim/io/files.hpp"
-#include "tools/output/timeline_trace.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/output/timeline_svg.hpp"
+#include "tools/output/timeline_trace.hpp"
 
 namespace weft {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "workloads/exports/export.hpp"
 #include "sim/io/wire.hpp"
+#include "workloads/exports/export.hpp"
 #include "workloads/formats/chakra/chakra.hpp"
 #include "workloads/recorded/simulated_ranks.hpp"
 #include "workloads/step/lanes.hpp"

@@ -11,7 +11,6 @@
 #include "sim/engine/delay_queue.hpp"
 #include "sim/engine/link_sums.hpp"
 #include "sim/network/flow_network.hpp"
-#include "sim/network/ideal_network.hpp"
 #include "workloads/recorded/reading.hpp"
 
 namespace weft {

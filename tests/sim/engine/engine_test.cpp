@@ -8,7 +8,6 @@
 #include "sim/base/check.hpp"
 #include "sim/engine/run.hpp"
 #include "sim/network/flow_network.hpp"
-#include "sim/network/ideal_network.hpp"
 #include "tests/sim/engine/toy_program.hpp"
 
 namespace weft {

@@ -12,7 +12,6 @@
 #include "sim/engine/breakdown.hpp"
 #include "sim/engine/run.hpp"
 #include "sim/network/flow_network.hpp"
-#include "sim/network/ideal_network.hpp"
 #include "tests/sim/engine/arbitrary_program.hpp"
 
 namespace weft {

@@ -8,7 +8,6 @@
 #include <map>
 
 #include "sim/network/flow_network.hpp"
-#include "sim/network/ideal_network.hpp"
 #include "tests/sim/engine/arbitrary_program.hpp"
 
 namespace weft {

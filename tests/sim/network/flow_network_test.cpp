@@ -1,5 +1,4 @@
 #include "sim/network/flow_network.hpp"
-#include "sim/network/ideal_network.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
