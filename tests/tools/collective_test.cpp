@@ -12,20 +12,20 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 using test::run_weft;
 
-Json collective_json(const std::string& arguments) {
+SortedJson collective_json(const std::string& arguments) {
     const test::Ran ran = run_weft("collective " + arguments + " --json");
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    return Json::parse(ran.out, nullptr, false);
+    return SortedJson::parse(ran.out, nullptr, false);
 }
 
 double time_of(const std::string& arguments) { return collective_json(arguments).at("rows").at(0).at("time_s"); }
 
 // Bandwidths as nccl-tests defines them (doc/PERFORMANCE.md).
 TEST(collective, json_has_the_agreed_keys) {
-    const Json json = collective_json("all_reduce --machine frontier --ranks 16 --sizes 1K:1G:1024");
+    const SortedJson json = collective_json("all_reduce --machine frontier --ranks 16 --sizes 1K:1G:1024");
     EXPECT_EQ(json.at("machine"), "frontier");
     EXPECT_EQ(json.at("library"), "rccl");
     EXPECT_EQ(json.at("ranks"), 16);
@@ -34,7 +34,7 @@ TEST(collective, json_has_the_agreed_keys) {
     EXPECT_TRUE(json.at("links").at(0).contains("class"));
     EXPECT_TRUE(json.at("links").at(0).contains("utilization"));
     ASSERT_EQ(json.at("rows").size(), 3U);
-    for (const Json& row : json.at("rows")) {
+    for (const SortedJson& row : json.at("rows")) {
         const double size = row.at("size_bytes"), time = row.at("time_s");
         EXPECT_DOUBLE_EQ(row.at("algbw"), size / time);
         EXPECT_DOUBLE_EQ(row.at("busbw"), size / time * 2.0 * 15.0 / 16.0);
@@ -45,11 +45,11 @@ TEST(collective, json_has_the_agreed_keys) {
 
 TEST(collective, says_how_well_calls_of_the_kind_are_known) {
     const std::string measured = "all_reduce --machine dgx-h200 --ranks 16 --sizes 1K,1M";
-    const Json told = collective_json(measured);
-    for (const Json& row : told.at("rows")) {
-        const Json& known = row.at("validation");
+    const SortedJson told = collective_json(measured);
+    for (const SortedJson& row : told.at("rows")) {
+        const SortedJson& known = row.at("validation");
         EXPECT_TRUE(known.at("validated")) << known;
-        EXPECT_EQ(known.at("sets"), Json::array({"collectives-h200-2x8"}));
+        EXPECT_EQ(known.at("sets"), SortedJson::array({"collectives-h200-2x8"}));
         EXPECT_GT(known.at("p90"), 0.0);
     }
     const std::string text = run_weft("collective " + measured).out;
@@ -74,8 +74,8 @@ TEST(collective, says_why_a_larger_message_may_be_the_faster_one_and_what_shared
 TEST(collective, sizes_are_a_range_or_a_list) {
     const auto sizes = [](const std::string& text) {
         std::vector<std::int64_t> found;
-        const Json json = collective_json("broadcast --machine dgx-a100 --ranks 8 --sizes " + text);
-        for (const Json& row : json.at("rows")) {
+        const SortedJson json = collective_json("broadcast --machine dgx-a100 --ranks 8 --sizes " + text);
+        for (const SortedJson& row : json.at("rows")) {
             found.push_back(row.at("size_bytes"));
         }
         return found;
@@ -117,7 +117,7 @@ TEST(collective, blocking_calls_wait_for_the_host) {
 TEST(collective, groups_share_the_nics) {
     const std::string of = "all_reduce --machine dgx-a100 --sizes 1G --ranks ";
     EXPECT_GT(time_of(of + "32 --groups 8"), 0.9 * time_of(of + "4 --ranks-per-node 1"));
-    const Json json = collective_json(of + "32 --groups 8");
+    const SortedJson json = collective_json(of + "32 --groups 8");
     EXPECT_EQ(json.at("groups"), 8);
 }
 
@@ -130,12 +130,12 @@ TEST(collective, text_is_the_table_of_nccl_tests) {
 }
 
 TEST(collective, explains_phases_and_candidates) {
-    const Json row =
+    const SortedJson row =
         collective_json("all_gather --machine frontier --ranks 128 --sizes 64M --explain").at("rows").at(0);
     ASSERT_EQ(row.at("phases").size(), 1U);
     EXPECT_EQ(row.at("phases")[0].at("pattern"), "shift by 1, 127 rounds");
     int chosen = 0;
-    for (const Json& candidate : row.at("candidates")) {
+    for (const SortedJson& candidate : row.at("candidates")) {
         if (!candidate.at("chosen")) continue;
         ++chosen;
         EXPECT_EQ(candidate.at("time_s"), row.at("time_s"));
@@ -166,12 +166,12 @@ TEST(collective, samples_of_ecmp_vary_by_their_hashes) {
     const std::string of = "all_reduce --machine megascale --ranks 2048 --placement random:1 --sizes 256M ";
     std::vector<double> times;
     for (int seed = 3; seed < 10; ++seed) {
-        const Json one = collective_json(of + "--routing ecmp:" + std::to_string(seed));
+        const SortedJson one = collective_json(of + "--routing ecmp:" + std::to_string(seed));
         times.push_back(one.at("rows").at(0).at("time_s").get<double>());
     }
-    const Json drawn = collective_json(of + "--routing ecmp:3 --samples 7");
+    const SortedJson drawn = collective_json(of + "--routing ecmp:3 --samples 7");
     EXPECT_EQ(drawn.at("jitter").at("hashes_from"), "ecmp:3");
-    const Json& row = drawn.at("rows").at(0);
+    const SortedJson& row = drawn.at("rows").at(0);
     EXPECT_NEAR(row.at("time_s").get<double>(), times[0], 1e-9 * times[0]);
     std::ranges::sort(times);
     EXPECT_LT(times.front(), times.back());
@@ -183,15 +183,15 @@ TEST(collective, samples_of_ecmp_vary_by_their_hashes) {
 
 TEST(collective, samples_vary_by_a_jitter_that_is_stated) {
     const std::string of = "all_reduce --machine frontier --ranks 64 --sizes 64K,64M --samples 200 --jitter ";
-    const Json steady = collective_json(of + "0");
-    for (const Json& row : steady.at("rows")) {
+    const SortedJson steady = collective_json(of + "0");
+    for (const SortedJson& row : steady.at("rows")) {
         for (const char* const key : {"p50_s", "p95_s", "p99_s"}) {
             EXPECT_NEAR(row.at("sampled").at(key).get<double>() / row.at("time_s").get<double>(), 1.0, 1e-9);
         }
     }
-    const Json json = collective_json(of + "0.2");
+    const SortedJson json = collective_json(of + "0.2");
     EXPECT_EQ(json.at("jitter").at("source"), "assumed");
-    for (const Json& row : json.at("rows")) {
+    for (const SortedJson& row : json.at("rows")) {
         EXPECT_LT(row.at("time_s"), row.at("sampled").at("p50_s"));
         EXPECT_LT(row.at("sampled").at("p50_s"), row.at("sampled").at("p95_s"));
         EXPECT_LT(row.at("sampled").at("p95_s"), row.at("sampled").at("p99_s"));
@@ -249,7 +249,7 @@ TEST(collective, compares_with_what_nccl_tests_would_have_printed) {
     const test::Ran ran = run_weft("collective " + of + "--compare '" + (folder.path() / "measured.csv").string() +
                                    "' --plot '" + (folder.path() / "times.svg").string() + "' --json");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
-    const Json comparison = Json::parse(ran.out).at("comparison");
+    const SortedJson comparison = SortedJson::parse(ran.out).at("comparison");
     EXPECT_EQ(comparison.at("rows").size(), 6U);
     EXPECT_NEAR(comparison.at("largest_absolute_error"), 0.0, 1e-12);
     EXPECT_NE(test::read_file(folder.path() / "times.svg").find("<svg"), std::string::npos);
@@ -261,8 +261,8 @@ TEST(collective, compare_says_how_far_it_is_off) {
     const double time = time_of(of);
     std::ofstream(folder.path() / "measured.csv")
         << "op,ranks,bytes,time_s\nallreduce,8,1048576," << time / 1.25 << "\nallreduce,16,1048576,1\n";
-    const Json json = collective_json("all_reduce --machine dgx-a100 --ranks 8 --compare '" +
-                                      (folder.path() / "measured.csv").string() + "'");
+    const SortedJson json = collective_json("all_reduce --machine dgx-a100 --ranks 8 --compare '" +
+                                            (folder.path() / "measured.csv").string() + "'");
     EXPECT_NEAR(json.at("comparison").at("median_absolute_error"), 0.25, 1e-5);
     EXPECT_EQ(json.at("comparison").at("rows").size(), 1U);  // the other row is about 16 ranks
     const test::Ran none = run_weft("collective all_reduce --machine dgx-a100 --ranks 4 --compare '" +
@@ -276,17 +276,17 @@ TEST(calibrate, writes_a_machine_that_meets_the_table) {
     const std::string table = (folder.path() / "measured.csv").string(), out = (folder.path() / "my.json").string();
     std::ofstream file(table);
     file << "op,ranks,nnodes,bytes,time_s\n";
-    const Json rows = collective_json("all_gather --machine dgx-a100 --ranks 8 --sizes 8:1G:4").at("rows");
-    for (const Json& row : rows) {  // half as fast, and 10 us later
+    const SortedJson rows = collective_json("all_gather --machine dgx-a100 --ranks 8 --sizes 8:1G:4").at("rows");
+    for (const SortedJson& row : rows) {  // half as fast, and 10 us later
         file << "allgather,8,1," << row.at("size_bytes") << ',' << 2.0 * row.at("time_s").get<double>() + 1e-5 << '\n';
     }
     file.close();
     const test::Ran ran = run_weft("calibrate '" + table + "' --machine dgx-a100 --out '" + out + "' --json");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
-    const Json fitted = Json::parse(ran.out).at("fitted");
+    const SortedJson fitted = SortedJson::parse(ran.out).at("fitted");
     EXPECT_LT(fitted.at("after").at("median_absolute_error"), 0.1);
     EXPECT_GT(fitted.at("before").at("median_absolute_error"), 0.4);
-    const Json again =
+    const SortedJson again =
         collective_json("all_gather --machine '" + out + "' --ranks 8 --compare '" + table + "'").at("comparison");
     EXPECT_NEAR(again.at("median_absolute_error"), fitted.at("after").at("median_absolute_error"), 1e-3);
     EXPECT_NE(test::read_file(out).find("fitted to 14 rows of all_gather among 8 ranks on 1 node (measured.csv)"),
@@ -300,8 +300,8 @@ TEST(calibrate, warns_of_a_row_that_the_fit_misses_by_more_than_half) {
     std::ofstream file(table);
     file << "op,ranks,nnodes,bytes,time_s\n";
     std::size_t line = 1;
-    const Json rows = collective_json("all_gather --machine dgx-a100 --ranks 8 --sizes 8:1G:4").at("rows");
-    for (const Json& row : rows) {
+    const SortedJson rows = collective_json("all_gather --machine dgx-a100 --ranks 8 --sizes 8:1G:4").at("rows");
+    for (const SortedJson& row : rows) {
         const double factor = ++line == 4 ? 6.0 : 1.0;
         file << "allgather,8,1," << row.at("size_bytes") << ',' << factor * row.at("time_s").get<double>() << '\n';
     }
@@ -338,7 +338,7 @@ TEST(calibrate, fits_small_scales_so_that_the_larger_follow) {
     file.close();
     const test::Ran ran = run_weft("calibrate '" + table + "' --machine perlmutter --hold ranks=64 --json");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
-    const Json found = Json::parse(ran.out);
+    const SortedJson found = SortedJson::parse(ran.out);
     EXPECT_EQ(found.at("fitted").at("after").at("rows"), 44);
     EXPECT_EQ(found.at("held").at("after").at("rows"), 22);
     EXPECT_LT(found.at("held").at("after").at("median_absolute_error"), 0.06);

@@ -10,23 +10,23 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 // 64 GCDs, one of them slow.
 const std::string job =
     "workloads/jobs/frontier-gpt-neox-20b-3d.json --set nodes=8 --set layout.data=4 --set batch.global=64 "
     "--set 'faults.slow_gpus=[{\"rank\": 5, \"factor\": 1.1}]'";
 
-Json simulate(const std::string& arguments) {
+SortedJson simulate(const std::string& arguments) {
     const test::Ran ran = test::run_weft("simulate " + job + " --json " + arguments);
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    return Json::parse(ran.out);
+    return SortedJson::parse(ran.out);
 }
 
 // Paths of all numbers that differ.
-std::string differences(const Json& a, const Json& b) {
+std::string differences(const SortedJson& a, const SortedJson& b) {
     std::string text;
-    const Json flat = a.flatten(), other = b.flatten();
+    const SortedJson flat = a.flatten(), other = b.flatten();
     for (const auto& [path, value] : flat.items()) {
         if (path.starts_with("/simulation") || !value.is_number()) continue;
         const double x = value, y = other.at(path);
@@ -38,7 +38,7 @@ std::string differences(const Json& a, const Json& b) {
 }
 
 TEST(folding_option, makes_no_difference_to_any_reported_number) {
-    const Json folded = simulate(""), unfolded = simulate("--no-fold");
+    const SortedJson folded = simulate(""), unfolded = simulate("--no-fold");
     EXPECT_EQ(differences(folded, unfolded), "");
     EXPECT_EQ(unfolded.at("simulation").at("classes"), 64);
     EXPECT_EQ(unfolded.at("simulation").at("folding"), "none");
@@ -59,7 +59,7 @@ TEST(folding_option, rows_of_a_sweep_are_simulations_folded_the_same_way) {
     const std::string vary = "sweep " + job + " --vary layout.tensor=4 --json --fold exact";
     const test::Ran ran = test::run_weft(vary);
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
-    const Json row = Json::parse(ran.out);
+    const SortedJson row = SortedJson::parse(ran.out);
     EXPECT_EQ(row.at("step_time_s"), simulate("--fold exact").at("step").at("time_s"));
 }
 

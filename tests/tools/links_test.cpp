@@ -16,7 +16,7 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 using LinkRow = std::map<std::string, std::string>;
 
 // None of these cells is quoted.
@@ -57,12 +57,12 @@ class links : public testing::Test {
         const test::Ran ran = test::run_weft(arguments + " --links " + path("links.csv"));
         EXPECT_EQ(ran.exit_code, 0) << ran.err;
         EXPECT_EQ(ran.err, "");
-        json_ = Json::parse(ran.out);
+        json_ = SortedJson::parse(ran.out);
         return rows_of(test::read_file(path("links.csv")));
     }
 
     test::TemporaryFolder folder_;
-    Json json_;
+    SortedJson json_;
 };
 
 TEST_F(links, of_a_class_carry_together_what_the_report_says) {
@@ -78,7 +78,7 @@ TEST_F(links, of_a_class_carry_together_what_the_report_says) {
         ++count[of];
     }
     EXPECT_GT(busy.size(), 4U);
-    for (const Json& row : json_.at("links")) {
+    for (const SortedJson& row : json_.at("links")) {
         const std::string of = row.at("class");
         if (!count.contains(of)) {  // no such link was built
             EXPECT_EQ(row.at("utilization"), 0);
@@ -96,7 +96,7 @@ TEST_F(links, each_have_a_name_of_their_own_and_the_hottest_are_among_them) {
         EXPECT_TRUE(bytes.emplace(name(row), number(row, "load_bytes")).second) << name(row);
     }
     ASSERT_GT(json_.at("hottest_links").size(), 3U);
-    for (const Json& hot : json_.at("hottest_links")) {
+    for (const SortedJson& hot : json_.at("hottest_links")) {
         const std::string text = hot.at("from").get<std::string>() + " -> " + hot.at("to").get<std::string>();
         const double own = hot.at("load_bytes");
         EXPECT_NEAR(bytes.at(text + " cable 0"), own, 1e-9 * own) << text;
@@ -148,13 +148,13 @@ TEST_F(links, of_a_collective_are_those_of_each_size) {
         most = std::max(most, number(row, "busy"));
     }
     ASSERT_EQ(json_.at("rows").size(), 2U);
-    for (const Json& row : json_.at("rows")) {
+    for (const SortedJson& row : json_.at("rows")) {
         std::map<std::string, double>& of = peak.at(std::to_string(row.at("size_bytes").get<std::int64_t>()));
         ASSERT_FALSE(row.at("links").empty());
-        for (const Json& use : row.at("links")) {
+        for (const SortedJson& use : row.at("links")) {
             EXPECT_NEAR(of.at(use.at("class")), use.at("utilization"), 1e-9 * of.at(use.at("class")));
         }
-        const Json& hottest = row.at("hottest_links")[0];
+        const SortedJson& hottest = row.at("hottest_links")[0];
         EXPECT_NEAR(of.at(hottest.at("class")), hottest.at("utilization"), 1e-9);
     }
     const test::Ran text = test::run_weft("collective all_reduce --machine frontier --ranks 32 --sizes 64M");

@@ -11,43 +11,43 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr const char* job = "workloads/jobs/frontier-gpt-neox-20b-3d.json";
 
-Json simulate(const std::string& arguments) {
+SortedJson simulate(const std::string& arguments) {
     const test::Ran ran = test::run_weft("simulate " + arguments + " --json");
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_EQ(ran.err, "") << "stderr is for progress and mistakes";
-    return Json::parse(ran.out);
+    return SortedJson::parse(ran.out);
 }
 
 TEST(simulate, json_has_the_keys_that_others_rely_on) {
-    const Json report = simulate(job);
+    const SortedJson report = simulate(job);
     for (const char* path :
          {"/step/time_s", "/step/compute_s", "/step/exposed_communication_s", "/step/bubble_s",
           "/throughput/tokens_per_s", "/throughput/model_tflops_per_gpu", "/throughput/hardware_tflops_per_gpu",
           "/throughput/mfu", "/memory/peak_bytes", "/memory/capacity_bytes", "/simulation/ranks", "/simulation/events",
           "/simulation/wall_s"}) {
-        ASSERT_TRUE(report.contains(Json::json_pointer(path))) << path;
-        EXPECT_TRUE(report.at(Json::json_pointer(path)).is_number()) << path;
+        ASSERT_TRUE(report.contains(SortedJson::json_pointer(path))) << path;
+        EXPECT_TRUE(report.at(SortedJson::json_pointer(path)).is_number()) << path;
     }
     EXPECT_TRUE(report.at("memory").at("fits").is_boolean());
-    for (const Json& row : report.at("communication")) {
+    for (const SortedJson& row : report.at("communication")) {
         for (const char* key : {"dimension", "op", "group_size", "calls", "bytes", "time_s", "exposed_s"}) {
             EXPECT_TRUE(row.contains(key)) << key;
         }
     }
-    for (const Json& row : report.at("links")) EXPECT_TRUE(row.contains("class") && row.contains("utilization"));
+    for (const SortedJson& row : report.at("links")) EXPECT_TRUE(row.contains("class") && row.contains("utilization"));
     EXPECT_EQ(report.at("simulation").at("ranks"), 128);
 }
 
 // Calls of a row are those of its messages; what carries them is what `weft collective` chooses for as many ranks.
 TEST(simulate, says_what_carries_each_call_and_how_fast) {
-    const Json report = simulate(job);
-    for (const Json& row : report.at("communication")) {
+    const SortedJson report = simulate(job);
+    for (const SortedJson& row : report.at("communication")) {
         double calls = 0, time = 0;
-        for (const Json& each : row.at("by_message")) {
+        for (const SortedJson& each : row.at("by_message")) {
             calls += each.at("calls").get<double>();
             time += each.at("time_s").get<double>();
             EXPECT_FALSE(each.at("algorithm").get<std::string>().empty());
@@ -61,19 +61,19 @@ TEST(simulate, says_what_carries_each_call_and_how_fast) {
         EXPECT_NEAR(calls, row.at("calls"), 1e-9 * calls) << row;
         EXPECT_NEAR(time, row.at("time_s"), 1e-9 * time) << row;
     }
-    const Json& tensor = report.at("communication").at(0);
+    const SortedJson& tensor = report.at("communication").at(0);
     ASSERT_EQ(tensor.at("dimension"), "tensor");
-    const Json& call = tensor.at("by_message").back();
+    const SortedJson& call = tensor.at("by_message").back();
     const test::Ran alone = test::run_weft("collective " + tensor.at("op").get<std::string>() +
                                            " --machine frontier --ranks 4 --json --sizes " +
                                            std::to_string(call.at("message_bytes").get<std::int64_t>()));
-    const Json expected = Json::parse(alone.out).at("rows").at(0);
+    const SortedJson expected = SortedJson::parse(alone.out).at("rows").at(0);
     for (const char* key : {"algorithm", "protocol", "channels"}) EXPECT_EQ(call.at(key), expected.at(key)) << key;
 }
 
 // What the record says of this kind is for validity_test.cpp.
 TEST(simulate, says_how_far_to_trust_it) {
-    const Json validation = simulate(job).at("validation");
+    const SortedJson validation = simulate(job).at("validation");
     EXPECT_EQ(validation.at("job").at("device"), "mi250x-gcd");
     EXPECT_EQ(validation.at("job").at("ranks"), 128);
     EXPECT_TRUE(validation.at("step_time").at("validated").get<bool>());
@@ -84,14 +84,14 @@ TEST(simulate, says_how_far_to_trust_it) {
 }
 
 TEST(simulate, times_of_a_step_add_up) {
-    const Json step = simulate(job).at("step");
+    const SortedJson step = simulate(job).at("step");
     const double parts = step.at("compute_s").get<double>() + step.at("exposed_communication_s").get<double>() +
                          step.at("bubble_s").get<double>() + step.at("imbalance_s").get<double>();
     EXPECT_NEAR(parts, step.at("time_s").get<double>(), 1e-9 * parts);
 }
 
 TEST(simulate, tokens_and_flops_follow_from_the_step_time) {
-    const Json report = simulate(job);
+    const SortedJson report = simulate(job);
     const double time = report.at("step").at("time_s");
     EXPECT_DOUBLE_EQ(report.at("throughput").at("tokens_per_s").get<double>(), 1024 * 2048 / time);
     EXPECT_NEAR(report.at("throughput").at("mfu").get<double>(),
@@ -101,10 +101,10 @@ TEST(simulate, tokens_and_flops_follow_from_the_step_time) {
 // (p - 1) / (m + p - 1) = 3 / 35 of a step with equal stages. GPT-NeoX deals 11, 12, 11 and 10 layers: the busiest
 // stage then waits for lighter ones, 3 x 32/3 instead of 3 x 12 layers, and the rest of the waiting is imbalance.
 TEST(simulate, free_communication_leaves_the_pipeline_bubble) {
-    const Json even = simulate(std::string(job) + " --network free --set layout.split=even").at("step");
+    const SortedJson even = simulate(std::string(job) + " --network free --set layout.split=even").at("step");
     EXPECT_EQ(even.at("exposed_communication_s"), 0.0);
     EXPECT_NEAR(even.at("bubble_s").get<double>() / even.at("time_s").get<double>(), 3.0 / 35, 0.01);
-    const Json neox = simulate(std::string(job) + " --network free").at("step");
+    const SortedJson neox = simulate(std::string(job) + " --network free").at("step");
     const double lighter = (11 + 11 + 10) / 12.0;  // slots of the others in units of the busiest stage's
     EXPECT_NEAR(neox.at("bubble_s").get<double>() / neox.at("time_s").get<double>(), lighter / (32 + lighter), 0.005);
 }
@@ -122,20 +122,20 @@ TEST(simulate, says_what_is_modelled_and_cannot_be_run) {
 
 // 10T parameters with experts on 131,072 GPUs: what is simulated fits in a second (bench/README.md times it).
 TEST(simulate, a_model_of_ten_trillion_parameters_is_little_work) {
-    const Json simulation = simulate("bench/jobs/spectrum-x-moe-10t.json").at("simulation");
+    const SortedJson simulation = simulate("bench/jobs/spectrum-x-moe-10t.json").at("simulation");
     EXPECT_LE(simulation.at("classes"), 16);
     EXPECT_LT(simulation.at("events"), 300'000);
 }
 
 TEST(simulate, two_runs_differ_in_nothing_but_wall_time) {
-    Json first = simulate(job), second = simulate(job);
+    SortedJson first = simulate(job), second = simulate(job);
     first.at("simulation").erase("wall_s");
     second.at("simulation").erase("wall_s");
     EXPECT_EQ(first.dump(), second.dump());
 }
 
 TEST(simulate, sets_keys_from_the_command_line) {
-    const Json report = simulate(std::string(job) + " --set batch.global=256 --set schedule=gpipe");
+    const SortedJson report = simulate(std::string(job) + " --set batch.global=256 --set schedule=gpipe");
     EXPECT_NE(report.at("job").at("text").get<std::string>().find("8 micro-batches of 4, ZeRO 1, gpipe"),
               std::string::npos);
 }
@@ -192,8 +192,8 @@ TEST(simulate, says_what_it_would_take) {
     EXPECT_EQ(text.exit_code, 0) << text.err;
     EXPECT_EQ(text.out.rfind("simulating takes about ", 0), 0) << text.out;
     EXPECT_NE(text.out.find("32 rank classes for 128 ranks"), std::string::npos) << text.out;
-    const Json said = simulate(std::string(job) + " --dry-run").at("simulation");
-    const Json found = simulate(job).at("simulation");
+    const SortedJson said = simulate(std::string(job) + " --dry-run").at("simulation");
+    const SortedJson found = simulate(job).at("simulation");
     for (const char* key : {"ranks", "classes", "folding"}) EXPECT_EQ(said.at(key), found.at(key)) << key;
     EXPECT_GT(said.at("memory_bytes").get<double>(), 1e6);
 }
@@ -219,14 +219,14 @@ TEST(simulate, refuses_what_takes_more_memory_than_it_may_and_says_what_would_fi
 }
 
 TEST(simulate, compares_contention_with_the_ideal_network) {
-    const Json both = simulate(std::string(job) + " --compare").at("step.time_s");
+    const SortedJson both = simulate(std::string(job) + " --compare").at("step.time_s");
     EXPECT_GT(both.at("flow").get<double>(), both.at("ideal").get<double>());
     EXPECT_DOUBLE_EQ(both.at("flow").get<double>(), simulate(job).at("step").at("time_s").get<double>());
     EXPECT_EQ(test::run_weft(std::string("simulate ") + job + " --compare --trace step.json").exit_code, 2);
 }
 
 TEST(simulate, writes_only_formats_that_it_knows) {
-    EXPECT_EQ(test::run_weft(std::string("simulate ") + job + " --trace step.pftrace").exit_code, 2);
+    EXPECT_EQ(test::run_weft(std::string("simulate ") + job + " --trace step.trace").exit_code, 2);
     const test::Ran ran = test::run_weft(std::string("simulate ") + job + " --picture step.png");
     EXPECT_EQ(ran.exit_code, 2);
     EXPECT_NE(ran.err.find("ends in .svg"), std::string::npos) << ran.err;
@@ -265,15 +265,15 @@ TEST(simulate, refuses_what_does_not_fit_unless_told) {
     EXPECT_EQ(refused.out, "");
     const test::Ran allowed = test::run_weft("simulate " + large + " --allow-oom --json");
     EXPECT_EQ(allowed.exit_code, 0);
-    EXPECT_FALSE(Json::parse(allowed.out).at("memory").at("fits").get<bool>());
+    EXPECT_FALSE(SortedJson::parse(allowed.out).at("memory").at("fits").get<bool>());
 }
 
 TEST(simulate, json_of_what_does_not_fit_has_its_memory_and_no_times) {
     const std::string large = std::string(job) + " --set zero=0 --set layout.data=1 --set nodes=2 --set batch.micro=64";
     const test::Ran refused = test::run_weft("simulate --json " + large);
     EXPECT_EQ(refused.exit_code, 4) << refused.err;
-    Json report = Json::parse(refused.out);
-    const Json allowed = Json::parse(test::run_weft("simulate --json --allow-oom " + large).out);
+    SortedJson report = SortedJson::parse(refused.out);
+    const SortedJson allowed = SortedJson::parse(test::run_weft("simulate --json --allow-oom " + large).out);
     EXPECT_EQ(report.at("memory"), allowed.at("memory"));
     EXPECT_FALSE(report.at("memory").at("fits").get<bool>());
     EXPECT_EQ(report.at("job"), allowed.at("job"));
@@ -285,7 +285,7 @@ TEST(simulate, json_of_what_does_not_fit_has_its_memory_and_no_times) {
 TEST(simulate, every_shipped_job_runs) {
     for (const auto& entry : std::filesystem::directory_iterator(WEFT_SOURCE_DIR "/workloads/jobs")) {
         if (entry.path().extension() != ".json") continue;
-        const Json report = simulate(entry.path().string());
+        const SortedJson report = simulate(entry.path().string());
         EXPECT_GT(report.at("step").at("time_s").get<double>(), 0) << entry.path();
         EXPECT_TRUE(report.at("memory").at("fits").get<bool>()) << entry.path();
     }

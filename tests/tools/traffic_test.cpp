@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 using test::run_weft;
 
 class traffic_command : public ::testing::Test {
@@ -18,10 +18,10 @@ class traffic_command : public ::testing::Test {
         std::ofstream(folder_.path() / name) << text;
         return (folder_.path() / name).string();
     }
-    static Json json(const std::string& arguments) {
+    static SortedJson json(const std::string& arguments) {
         const test::Ran ran = run_weft("traffic " + arguments + " --json");
         EXPECT_EQ(ran.exit_code, 0) << ran.err;
-        return Json::parse(ran.out, nullptr, false);
+        return SortedJson::parse(ran.out, nullptr, false);
     }
     static double time(const std::string& arguments) { return json(arguments).at("time_s"); }
     static std::string refusal(const std::string& arguments, int exit_code) {
@@ -40,7 +40,7 @@ TEST_F(traffic_command, gives_one_pair_what_a_send_receive_of_two_takes) {
         for (const std::string size : {"8", "64K", "256M"}) {
             const test::Ran ran =
                 run_weft("collective send_receive --machine " + where + " --sizes " + size + " --json");
-            const double expected = Json::parse(ran.out).at("rows").at(0).at("time_s");
+            const double expected = SortedJson::parse(ran.out).at("rows").at(0).at("time_s");
             EXPECT_NEAR(time("shift --machine " + where + " --size " + size) / expected, 1.0, 1e-6) << where << size;
         }
     }
@@ -52,8 +52,8 @@ TEST_F(traffic_command, reads_a_pattern_a_list_and_a_matrix_alike) {
                                   "0,1,65536,\n1,2,64 KiB,0\n2,3,\"64 KiB\",0 us\n3,0,65536,0\n");
     const std::string matrix = file("matrix.csv", "0, 65536, 0, 0\n0,0,64 KiB,0\n0,0,0,65536\n65536,0,0,0\n");
     const std::string on = " --machine frontier --ranks-per-node 1";
-    const Json pattern = json("shift --ranks 4 --size 64K" + on);
-    for (Json other : {json("--list " + list + on), json("--matrix " + matrix + on)}) {
+    const SortedJson pattern = json("shift --ranks 4 --size 64K" + on);
+    for (SortedJson other : {json("--list " + list + on), json("--matrix " + matrix + on)}) {
         other["pattern"] = pattern.at("pattern");
         EXPECT_EQ(other, pattern);
     }
@@ -79,7 +79,8 @@ TEST_F(traffic_command, says_who_sends_and_what_binds) {
     for (const char* const part : {"Simple        between nodes        15", "to node 0 NIC 0      slingshot.nic"}) {
         EXPECT_NE(ran.out.find(part), std::string::npos) << part << ran.out;
     }
-    const Json json = traffic_command::json("incast:15 --machine frontier --ranks 16 --ranks-per-node 1 --size 4M");
+    const SortedJson json =
+        traffic_command::json("incast:15 --machine frontier --ranks 16 --ranks-per-node 1 --size 4M");
     EXPECT_EQ(json.at("links").at(0).at("bound"), 15);
     EXPECT_GT(json.at("links").at(0).at("busy"), 0.95);
     EXPECT_NEAR(
@@ -99,7 +100,7 @@ TEST_F(traffic_command, takes_longer_on_a_loaded_fabric) {
     const std::string one_switch = "bisection --machine frontier --nodes 2 --size 64K";
     EXPECT_EQ(time(one_switch + " --load 0.9"), time(one_switch));
     EXPECT_NE(run_weft("traffic " + one_switch + " --load 0.9").out.find("; no message meets it\n"), std::string::npos);
-    const Json background = json(of + "0.75 --background slingshot.global=0.1").at("background");
+    const SortedJson background = json(of + "0.75 --background slingshot.global=0.1").at("background");
     EXPECT_EQ(background.dump(),
               R"([{"class":"slingshot.global","share":0.1},{"class":"slingshot.local","share":0.75}])");
 }

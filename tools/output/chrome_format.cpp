@@ -2,7 +2,9 @@
 // Google's "Trace Event Format"; what the readers really accept: Perfetto v55.
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,25 @@ std::vector<std::string> json_texts(const Names& names) {
     for (const auto& name : names) all.push_back(json_string(name));
     return all;
 }
+
+// The numbers of a slice and what stands between them, put together where there is room.
+class Line {
+  public:
+    Line& put(std::string_view text) {
+        std::memcpy(text_.data() + size_, text.data(), text.size());
+        size_ += text.size();
+        return *this;
+    }
+    Line& put(std::uint64_t number) {
+        const fmt::format_int digits(number);
+        return put(std::string_view(digits.data(), digits.size()));
+    }
+    std::string_view text() const { return {text_.data(), size_}; }
+
+  private:
+    std::array<char, 512> text_;
+    std::size_t size_ = 0;
+};
 
 class ChromeFormat final : public TraceFormat {
   public:
@@ -54,15 +75,16 @@ class ChromeFormat final : public TraceFormat {
     }
 
     void slice(const TraceSlice& slice) override {
-        separate();
-        out_.put(R"({"ph":"X","pid":)").put(std::uint64_t{slice.process});
-        out_.put(R"(,"tid":)").put(std::uint64_t{slice.thread}).put(",\"ts\":");
-        put_time(out_, slice.begin).put(",\"dur\":");
-        put_length(slice.begin, slice.end).put(",\"args\":{\"micro_batch\":").put(std::uint64_t{slice.micro_batch});
-        out_.put(",\"layer\":").put(std::uint64_t{slice.layer});
-        if (slice.waited > 0) put_time(out_.put(",\"wait_us\":"), slice.waited);
-        if (slice.bus_bandwidth > 0) out_.put(",\"busbw_bytes_per_s\":").put(slice.bus_bandwidth);
-        out_.put(tail(slice));
+        Line line;
+        line.put(is_first_ ? "" : ",\n").put(R"({"ph":"X","pid":)").put(std::uint64_t{slice.process});
+        is_first_ = false;
+        put_time(line.put(R"(,"tid":)").put(std::uint64_t{slice.thread}).put(",\"ts\":"), slice.begin);
+        put_length(line.put(",\"dur\":"), slice.begin, slice.end);
+        line.put(",\"args\":{\"micro_batch\":").put(std::uint64_t{slice.micro_batch});
+        line.put(",\"layer\":").put(std::uint64_t{slice.layer});
+        if (slice.waited > 0) put_time(line.put(",\"wait_us\":"), slice.waited);
+        if (slice.bus_bandwidth > 0) line.put(",\"busbw_bytes_per_s\":").put(slice.bus_bandwidth);
+        out_.put(line.text()).put(tail(slice));
         // The arrow starts with its slice and arrives in its last nanosecond, since the end itself belongs to the next.
         if (slice.message == TraceSlice::Message::leaves) {
             arrows_[slice.exchange].from = {slice.process, slice.thread, slice.begin};
@@ -137,10 +159,10 @@ class ChromeFormat final : public TraceFormat {
 
     // Viewers add ts and dur as doubles. Where the sum would pass the end, so that a slice that begins there seems to
     // overlap, the length is a tenth of a nanosecond less.
-    TextStream& put_length(std::int64_t begin, std::int64_t end) {
+    static void put_length(Line& line, std::int64_t begin, std::int64_t end) {
         const auto read = [](std::int64_t time) { return static_cast<double>(time) / 1e3; };
-        if (read(begin) + read(end - begin) <= read(end)) return put_time(out_, end - begin);
-        return put_time(out_, end - begin - 1).put("9");
+        const bool passes = read(begin) + read(end - begin) > read(end);
+        put_time(line, end - begin - (passes ? 1 : 0)).put(passes ? "9" : "");
     }
 
     void arrow_end(std::string_view head, const End& end, std::size_t id) {

@@ -79,7 +79,8 @@ class TextStream {
 
 // The clock as Chrome's traces tell it: microseconds with three decimals, straight from the integer, since a double
 // would round late times.
-inline TextStream& put_time(TextStream& out, std::int64_t nanoseconds) {
+template <class Out>
+Out& put_time(Out& out, std::int64_t nanoseconds) {
     const fmt::format_int decimals(1000 + nanoseconds % 1000);  // behind the one
     out.put(static_cast<std::uint64_t>(nanoseconds / 1000)).put(".");
     return out.put(std::string_view(decimals.data() + 1, 3));

@@ -1,5 +1,5 @@
 // The timeline of a run as a trace for viewers: by the name of its file in Chrome's format (.json, .json.gz) or in
-// Perfetto's (.pftrace), a fifth as large. What stands in it:
+// Perfetto's (.pftrace), a third as large. What stands in it:
 //
 //   process  a rank class (pid = index + 1), its threads the lanes; last, "network" with the links' utilization
 //   slice    an operation (args of a call: what carried it, and its bus bandwidth), or, named "wait", the time that it

@@ -23,14 +23,14 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 using Input = FormField::Input;
 using Keys = std::map<std::string, const ValueRecord*>;
 
-void take(const Json& schema, FormField& field) {
+void take(const SortedJson& schema, FormField& field) {
     if (schema.contains("enum")) {
         field.input = Input::choice;
-        for (const Json& each : schema["enum"]) {
+        for (const SortedJson& each : schema["enum"]) {
             if (each.is_string()) field.choices.emplace_back(each.get<std::string>(), each.get<std::string>());
         }
     } else if (const std::string type = schema.value("type", ""); type == "boolean") {
@@ -43,9 +43,9 @@ void take(const Json& schema, FormField& field) {
 
 FormField field_of(const Reference& reference, const std::string& key, const ValueRecord& record) {
     FormField field{.key = key, .meaning = reference.meaning(key)};
-    for (const std::string& schema : record.takes) take(Json::parse(schema), field);
+    for (const std::string& schema : record.takes) take(SortedJson::parse(schema), field);
     if (record.defaults.size() == 1) {
-        const Json otherwise = Json::parse(*record.defaults.begin());
+        const SortedJson otherwise = SortedJson::parse(*record.defaults.begin());
         field.otherwise = otherwise.is_string() ? otherwise.get<std::string>() : otherwise.dump();
         if (field.otherwise == "true") field.otherwise = "on";
         if (field.otherwise == "false") field.otherwise = "off";

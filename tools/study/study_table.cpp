@@ -24,7 +24,7 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr std::uint32_t study_micro_batch = 4;  // sequences; train_micro_batch_size_per_gpu of all configurations
 
@@ -35,9 +35,9 @@ Enum named(const std::string& name) {
     return *found;
 }
 
-ChartAxis axis_of(const Json& figure, const char* key) {
+ChartAxis axis_of(const SortedJson& figure, const char* key) {
     if (!figure.contains(key)) return {};
-    const Json& axis = figure[key];
+    const SortedJson& axis = figure[key];
     return {.title = axis.at("title"),
             .unit = axis.value("unit", ""),
             .scale = named<AxisScale>(axis.value("scale", "linear")),
@@ -46,13 +46,13 @@ ChartAxis axis_of(const Json& figure, const char* key) {
 
 // The cases of a figure, in one of four forms: models by schemes, a scheme on ever more nodes of 8 GCDs, one model
 // under every scheme at every sequence length, on as many ranks whatever the scheme, or a list.
-std::vector<StudyCase> read_cases(const Json& all, const Json& cases) {
+std::vector<StudyCase> read_cases(const SortedJson& all, const SortedJson& cases) {
     std::vector<StudyCase> found;
-    const auto texts = [&](const char* key) { return cases.value(key, Json::array()); };
+    const auto texts = [&](const char* key) { return cases.value(key, SortedJson::array()); };
     // Of the keys that name a scheme on `data` copies with micro-batches of `micro` sequences, one per step.
     const auto add = [&](StudyCase one, const std::string& scheme, std::uint32_t data, std::uint32_t micro,
-                         const Json& others) {
-        const Json& of = all.at("schemes").at(scheme);
+                         const SortedJson& others) {
+        const SortedJson& of = all.at("schemes").at(scheme);
         one.overrides = {fmt::format("layout.tensor={}", of.at("tensor").dump()),
                          fmt::format("layout.pipeline={}", of.at("pipeline").dump()),
                          fmt::format("layout.data={}", data),
@@ -62,29 +62,29 @@ std::vector<StudyCase> read_cases(const Json& all, const Json& cases) {
         one.overrides.insert(one.overrides.end(), others.begin(), others.end());
         found.push_back(std::move(one));
     };
-    for (const Json& one : texts("list")) {
+    for (const SortedJson& one : texts("list")) {
         add({.model = one.at("model"), .scheme = one.at("scheme")}, one.at("scheme"), 1, study_micro_batch,
             one.at("set"));
     }
-    for (const Json& model : texts("models")) {
-        const Json& of = all.at("models").at(model.get<std::string>());
+    for (const SortedJson& model : texts("models")) {
+        const SortedJson& of = all.at("models").at(model.get<std::string>());
         const auto data = cases.value("data", of.at("data_ranks").get<std::uint32_t>());
-        const Json catalog = Json::array({"model=" + of.at("catalog").get<std::string>()});
-        for (const Json& scheme : texts("schemes")) {
+        const SortedJson catalog = SortedJson::array({"model=" + of.at("catalog").get<std::string>()});
+        for (const SortedJson& scheme : texts("schemes")) {
             add({.model = model, .scheme = scheme}, scheme, data, study_micro_batch, catalog);
         }
     }
-    for (const Json& nodes : texts("nodes")) {
+    for (const SortedJson& nodes : texts("nodes")) {
         add({.model = "", .scheme = nodes.dump(), .position = nodes}, cases.at("scheme"), nodes, study_micro_batch,
             cases.at("set"));
     }
     if (!cases.contains("lengths")) return found;
-    for (const Json& scheme : texts("schemes")) {
-        const Json& of = all.at("schemes").at(scheme.get<std::string>());
+    for (const SortedJson& scheme : texts("schemes")) {
+        const SortedJson& of = all.at("schemes").at(scheme.get<std::string>());
         const auto ranks = of.at("tensor").get<std::uint32_t>() * of.at("pipeline").get<std::uint32_t>();
-        for (const Json& length : texts("lengths")) {
-            Json others = Json::array({"batch.sequence=" + length.dump()});
-            for (const Json& other : texts("set")) others.push_back(other);
+        for (const SortedJson& length : texts("lengths")) {
+            SortedJson others = SortedJson::array({"batch.sequence=" + length.dump()});
+            for (const SortedJson& other : texts("set")) others.push_back(other);
             add({.model = "1.3B", .scheme = scheme, .position = length}, scheme,
                 cases.at("ranks").get<std::uint32_t>() / ranks, cases.at("micro"), others);
         }

@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr const char* job = WEFT_SOURCE_DIR "/workloads/jobs/frontier-gpt-neox-20b-3d.json";
 
@@ -30,24 +30,24 @@ std::size_t count_of(const std::string& text, const std::string& what) {
     return n;
 }
 
-Json data_in(const std::string& page) {
+SortedJson data_in(const std::string& page) {
     const std::string begin = "id=\"data\">";
     const std::size_t from = page.find(begin) + begin.size();
-    return Json::parse(page.substr(from, page.find("</script>", from) - from));
+    return SortedJson::parse(page.substr(from, page.find("</script>", from) - from));
 }
 
 TEST(compare_page, has_a_timeline_of_every_job_within_what_a_page_can_hold) {
-    const Json data = data_in(compare_page(three_jobs(), {.title = "t", .command = "c"}));
+    const SortedJson data = data_in(compare_page(three_jobs(), {.title = "t", .command = "c"}));
     ASSERT_EQ(data["jobs"].size(), 3u);
     std::size_t slices = 0;
     for (std::size_t i = 0; i < 3; ++i) {
-        const Json& timeline = data["jobs"][i]["timeline"];
+        const SortedJson& timeline = data["jobs"][i]["timeline"];
         EXPECT_EQ(timeline["until"].get<std::int64_t>(),
                   (three_jobs().jobs[i].explanation.end.femtoseconds + 500'000) / 1'000'000);
         EXPECT_FALSE(timeline["links"].empty());
-        for (const Json& stage : timeline["stages"]) {
+        for (const SortedJson& stage : timeline["stages"]) {
             EXPECT_TRUE(stage.contains("path"));
-            for (const Json& lane : stage["lanes"]) slices += lane["gap"].size();
+            for (const SortedJson& lane : stage["lanes"]) slices += lane["gap"].size();
         }
     }
     EXPECT_LE(slices, TimelineLimits{}.held);

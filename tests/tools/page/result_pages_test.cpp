@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 ResultTable table() {
     return {.columns = {{"batch.sequence", "", "", ColumnKind::key},
@@ -26,12 +26,12 @@ ResultTable table() {
 const ResultPageText text{.title = "Sweep of <job>", .command = "weft sweep a.json --vary x=\"1\"", .summary = "a & b"};
 
 TEST(result_data, has_columns_with_their_values) {
-    const Json data = Json::parse(result_data(table()));
+    const SortedJson data = SortedJson::parse(result_data(table()));
     EXPECT_EQ(data["columns"][2],
-              (Json{{"name", "step_time_s"}, {"unit", "s"}, {"meaning", "a step"}, {"kind", "metric"}}));
-    EXPECT_EQ(data["values"][0], Json::parse("[512, 1024, 2048]"));
-    EXPECT_EQ(data["values"][2], Json::parse("[2.5, 2.0, null]"));
-    EXPECT_EQ(data["values"][4], Json::parse("[true, true, null]"));
+              (SortedJson{{"name", "step_time_s"}, {"unit", "s"}, {"meaning", "a step"}, {"kind", "metric"}}));
+    EXPECT_EQ(data["values"][0], SortedJson::parse("[512, 1024, 2048]"));
+    EXPECT_EQ(data["values"][2], SortedJson::parse("[2.5, 2.0, null]"));
+    EXPECT_EQ(data["values"][4], SortedJson::parse("[true, true, null]"));
     EXPECT_EQ(data["values"][5][2], "</script> too long");
 }
 
@@ -113,10 +113,10 @@ ResultTable candidates(std::size_t screened) {
     return plan;
 }
 
-Json data_of(const std::string& page) {
+SortedJson data_of(const std::string& page) {
     const std::string begin = "id=\"data\">";
     const std::size_t from = page.find(begin) + begin.size();
-    return Json::parse(page.substr(from, page.find("</script>", from) - from));
+    return SortedJson::parse(page.substr(from, page.find("</script>", from) - from));
 }
 
 TEST(plan_page, counts_verdicts_and_tells_reasons) {
@@ -131,7 +131,7 @@ TEST(plan_page, counts_verdicts_and_tells_reasons) {
 }
 
 TEST(plan_page, keeps_simulated_candidates_first_and_the_best_of_the_others) {
-    const Json data = data_of(plan_page(text, candidates(most_kept_candidates + 50), {}));
+    const SortedJson data = data_of(plan_page(text, candidates(most_kept_candidates + 50), {}));
     ASSERT_EQ(data["values"][0].size(), most_kept_candidates);
     EXPECT_EQ(data["values"][4][0], 12.5);
     EXPECT_EQ(data["values"][3][1], 9.0);
@@ -143,7 +143,7 @@ TEST(plan_page, gives_each_row_its_own_files) {
     const ResultTable table = candidates(2);
     PlanPageFacts facts{.simulate = "weft simulate a.json", .mean_error = 0.04, .largest_error = 0.1, .files = {}};
     facts.files[table.rows.size() - 1] = {.job = "{}", .format = "megatron", .launch = "torchrun </script>"};
-    const Json data = data_of(plan_page(text, table, facts));
+    const SortedJson data = data_of(plan_page(text, table, facts));
     EXPECT_EQ(data["simulate"], "weft simulate a.json");
     EXPECT_EQ(data["screening"]["largest_error"], 0.1);
     ASSERT_EQ(data["files"].size(), 1u);

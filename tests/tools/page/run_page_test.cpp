@@ -13,17 +13,17 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* arguments =
     "run workloads/jobs/frontier-gpt-neox-20b-3d.json --set batch.global=128 --steps 2000000 --samples 200 --seed 3 ";
 
-Json data_on(const std::string& page) {
+SortedJson data_on(const std::string& page) {
     const std::string begin = "id=\"data\">";
     const std::size_t from = page.find(begin) + begin.size();
-    return Json::parse(page.substr(from, page.find("</script>", from) - from));
+    return SortedJson::parse(page.substr(from, page.find("</script>", from) - from));
 }
 
 TEST(run_page, has_the_distribution_of_what_differs_between_runs) {
@@ -32,15 +32,15 @@ TEST(run_page, has_the_distribution_of_what_differs_between_runs) {
     const test::Ran ran = test::run_weft(arguments + ("--price 1.5 --report " + path));
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
     const std::string page = test::read_file(path);
-    const Json distributions = data_on(page)["distributions"];
+    const SortedJson distributions = data_on(page)["distributions"];
     const auto of = [&](std::string_view name) {
-        return *std::ranges::find_if(distributions, [&](const Json& each) { return each["name"] == name; });
+        return *std::ranges::find_if(distributions, [&](const SortedJson& each) { return each["name"] == name; });
     };
     EXPECT_THAT(of("run time")["alike"], HasSubstr("all runs within 0."));
     EXPECT_EQ(of("steps")["alike"], "2,000,000 in all runs");
     EXPECT_EQ(of("lost work")["unit"], "d");
     std::size_t charts = 0;
-    for (const Json& each : distributions) {
+    for (const SortedJson& each : distributions) {
         if (each.contains("alike")) continue;
         const auto shares = each["share"].get<std::vector<double>>();
         EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), 1.0, 1e-9) << each["name"];

@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 std::size_t count(const std::string& text, const std::string& what) {
     std::size_t n = 0;
@@ -26,7 +26,7 @@ std::size_t count(const std::string& text, const std::string& what) {
 TEST(simulation_data, holds_every_slice_of_the_chosen_classes) {
     const Simulation run = test::dense_run();
     const TimelinePart part = timeline_part(run.step, run.timeline);
-    const Json data = Json::parse(simulation_data(run, part, {}));
+    const SortedJson data = SortedJson::parse(simulation_data(run, part, {}));
     std::vector<RankClassId> rows = part.classes;
     rows.insert(rows.end(), part.further.begin(), part.further.end());
     std::ranges::sort(rows);  // classes are numbered stage by stage
@@ -43,9 +43,9 @@ TEST(simulation_data, holds_every_slice_of_the_chosen_classes) {
             if (!is_slice(op, run.timeline.spans[OpId{i}])) continue;
             expected[program.lanes[index(op.lane)]].emplace_back(nanoseconds(run.timeline.spans[OpId{i}].end), &op);
         }
-        const Json& lanes = data["timeline"]["stages"][s]["lanes"];
+        const SortedJson& lanes = data["timeline"]["stages"][s]["lanes"];
         ASSERT_EQ(lanes.size(), expected.size());
-        for (const Json& lane : lanes) {
+        for (const SortedJson& lane : lanes) {
             const auto& own = expected.at(lane["name"]);
             ASSERT_EQ(lane["gap"].size(), own.size());
             std::int64_t at = 0;
@@ -58,7 +58,7 @@ TEST(simulation_data, holds_every_slice_of_the_chosen_classes) {
                           program.labels[index(op.label)]);
                 EXPECT_EQ(lane["micro"][i], op.index);
                 if (op.kind != OpKind::exchange) continue;
-                const Json& call = data["timeline"]["calls"][lane["call"][i].get<std::size_t>()];
+                const SortedJson& call = data["timeline"]["calls"][lane["call"][i].get<std::size_t>()];
                 const Communication& what =
                     program.communications[program.exchanges[ExchangeId(op.subject)].communication];
                 EXPECT_EQ(call[2].get<double>(), std::round(what.message.value));
@@ -70,10 +70,11 @@ TEST(simulation_data, holds_every_slice_of_the_chosen_classes) {
 
 TEST(simulation_data, has_the_peak_of_memory_and_the_capacity) {
     const Simulation run = test::dense_run();
-    const Json memory = Json::parse(simulation_data(run, timeline_part(run.step, run.timeline), {}))["memory"];
+    const SortedJson memory =
+        SortedJson::parse(simulation_data(run, timeline_part(run.step, run.timeline), {}))["memory"];
     EXPECT_EQ(memory["capacity"].get<double>(), run.plan.device.memory.value);
     double most = 0;
-    for (const Json& bytes : memory["series"][0]["bytes"]) most = std::max(most, bytes.get<double>());
+    for (const SortedJson& bytes : memory["series"][0]["bytes"]) most = std::max(most, bytes.get<double>());
     double expected = 0;
     for (const MemoryPoint& point : memory_timeline(run, RankClassId{0})) {
         expected = std::max(expected, point.in_use.value);
@@ -85,11 +86,11 @@ TEST(simulation_data, leaves_out_what_begins_too_late) {
     const Simulation run = test::dense_run();
     const TimelinePart part = timeline_part(run.step, run.timeline, {.slices = 500, .stages = 16});
     ASSERT_GT(part.left_out, 0u);
-    const Json data = Json::parse(simulation_data(run, part, {}));
+    const SortedJson data = SortedJson::parse(simulation_data(run, part, {}));
     std::size_t slices = 0;
-    for (const Json& stage : data["timeline"]["stages"]) {
+    for (const SortedJson& stage : data["timeline"]["stages"]) {
         if (!stage["shown"].get<bool>()) continue;
-        for (const Json& lane : stage["lanes"]) slices += lane["gap"].size();
+        for (const SortedJson& lane : stage["lanes"]) slices += lane["gap"].size();
     }
     EXPECT_EQ(slices, part.slices);
     EXPECT_EQ(data["timeline"]["until"], nanoseconds(part.until));
@@ -99,10 +100,11 @@ TEST(simulation_data, leaves_out_what_begins_too_late) {
 TEST(simulation_data, has_what_the_report_says_of_links) {
     const Simulation run = test::dense_run();
     const Report report = make_report(run);
-    const Json timeline = Json::parse(simulation_data(run, timeline_part(run.step, run.timeline), {}))["timeline"];
+    const SortedJson timeline =
+        SortedJson::parse(simulation_data(run, timeline_part(run.step, run.timeline), {}))["timeline"];
     const double end = timeline["until"];
     ASSERT_FALSE(timeline["links"].empty());
-    for (const Json& link : timeline["links"]) {
+    for (const SortedJson& link : timeline["links"]) {
         double sum = 0;
         for (std::size_t i = 0; i < link["at"].size(); ++i) {
             const double next = i + 1 < link["at"].size() ? link["at"][i + 1].get<double>() : end;

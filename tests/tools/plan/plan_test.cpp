@@ -10,25 +10,25 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 class PlanCommand : public ::testing::Test {
   protected:
-    std::string write(const std::string& name, const Json& job) const {
+    std::string write(const std::string& name, const SortedJson& job) const {
         std::ofstream(folder_.path() / name) << job.dump();
         return file(name);
     }
     std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
 
-    static Json search(const std::string& arguments) {
+    static SortedJson search(const std::string& arguments) {
         const test::Ran ran = test::run_weft("plan " + arguments + " --json");
         EXPECT_EQ(ran.exit_code, 0) << ran.err;
-        return Json::parse(ran.out);
+        return SortedJson::parse(ran.out);
     }
-    static double best_time(const Json& found) { return found.at("best").at(0).at("step").at("time_s"); }
+    static double best_time(const SortedJson& found) { return found.at("best").at(0).at("step").at("time_s"); }
 
     // 6.7B on two nodes of A100.
-    Json small() const {
+    SortedJson small() const {
         return {{"machine", "dgx-a100"},
                 {"nodes", 2},
                 {"model", "gpt3-6.7b"},
@@ -42,12 +42,12 @@ class PlanCommand : public ::testing::Test {
 };
 
 TEST_F(PlanCommand, counts_every_candidate_once) {
-    const Json found = search(write("job.json", small()) + " --fix layout.context=1 --simulate 4");
-    const Json& counts = found.at("candidates");
+    const SortedJson found = search(write("job.json", small()) + " --fix layout.context=1 --simulate 4");
+    const SortedJson& counts = found.at("candidates");
     EXPECT_EQ(counts.at("all").get<int>(),
               counts.at("refused").get<int>() + counts.at("does_not_fit").get<int>() + counts.at("fits").get<int>());
     int refused = 0;
-    for (const Json& reason : found.at("refusals")) refused += reason.at("candidates").get<int>();
+    for (const SortedJson& reason : found.at("refusals")) refused += reason.at("candidates").get<int>();
     EXPECT_EQ(counts.at("refused"), refused);
     EXPECT_EQ(counts.at("simulated"), 4);
 }
@@ -75,7 +75,7 @@ TEST_F(PlanCommand, has_the_job_and_the_launch_script_of_each_simulated_row) {
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
     const std::string page = test::read_file(file("page.html")), begin = "id=\"data\">";
     const std::size_t from = page.find(begin) + begin.size();
-    const Json data = Json::parse(page.substr(from, page.find("</script>", from) - from));
+    const SortedJson data = SortedJson::parse(page.substr(from, page.find("</script>", from) - from));
     ASSERT_EQ(data.at("files").size(), 2u);
     EXPECT_EQ(data.at("files").at("0").at("job"), test::read_file(file("best.json")));
     EXPECT_EQ(data.at("files").at("0").at("format"), "megatron");
@@ -88,7 +88,8 @@ TEST_F(PlanCommand, does_not_lose_the_best) {
     const std::string job = write("job.json", small()) +
                             " --fix layout.context=1 --fix recompute=none --fix zero=1 --among layout.tensor=1,2,4,8"
                             " --among schedule=1f1b,gpipe,zb-h1,interleaved --among batch.micro=1,2,4";
-    const Json few = search(job + " --modelled --simulate 16"), all = search(job + " --modelled --simulate 100000");
+    const SortedJson few = search(job + " --modelled --simulate 16"),
+                     all = search(job + " --modelled --simulate 100000");
     EXPECT_EQ(all.at("candidates").at("simulated"), all.at("candidates").at("fits"));
     EXPECT_GT(all.at("candidates").at("fits").get<int>(), 60);
     EXPECT_EQ(best_time(few), best_time(all));
@@ -103,13 +104,13 @@ TEST_F(PlanCommand, finds_what_timing_all_that_fit_finds) {
     for (const std::string framework : {"megatron", "deepspeed", "fsdp"}) {
         for (const std::string machine : {"dgx-a100", "frontier", "dgx-h100"}) {
             for (const int batch : {8, 48, 64, 256}) {
-                Json job = small();
+                SortedJson job = small();
                 job.merge_patch({{"machine", machine}, {"nodes", 1}, {"framework", framework}});
                 job["model"] = {{"layers", 12}, {"hidden", 2048}, {"heads", 16}, {"vocabulary", 50257}};
                 job["batch"]["global"] = batch;
                 const std::string asked = write("job.json", job) + " --simulate 2";
-                Json found = search(asked);
-                const Json all = search(asked + " --out " + file("all.csv"));
+                SortedJson found = search(asked);
+                const SortedJson all = search(asked + " --out " + file("all.csv"));
                 ruled_out += found.at("candidates").at("ruled_out_by_bound").get<int>();
                 EXPECT_EQ(all.at("candidates").at("ruled_out_by_bound"), 0);
                 found["candidates"] = all.at("candidates");
@@ -123,22 +124,23 @@ TEST_F(PlanCommand, finds_what_timing_all_that_fit_finds) {
 }
 
 TEST_F(PlanCommand, writes_a_job_that_simulates_as_it_says) {
-    const Json found =
+    const SortedJson found =
         search(write("job.json", small()) + " --fix layout.context=1 --simulate 4 --write-job " + file("best.json"));
     const test::Ran ran = test::run_weft("simulate " + file("best.json") + " --fold stages --json");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
-    const Json report = Json::parse(ran.out);
+    const SortedJson report = SortedJson::parse(ran.out);
     EXPECT_EQ(report.at("step").at("time_s"), found.at("best").at(0).at("step").at("time_s"));
     EXPECT_EQ(report.at("memory").at("peak_bytes"), found.at("best").at(0).at("memory").at("peak_bytes"));
 }
 
 // Other keys than the planner's own are searched as well.
 TEST_F(PlanCommand, tries_any_key_of_a_job) {
-    const Json found = search(write("job.json", small()) +
-                              " --fix layout.context=1 --fix layout.tensor=8 --fix sequence_parallel=true --fix zero=1"
-                              " --among megatron.fused_cross_entropy=false,true --simulate 200 --top 200");
+    const SortedJson found =
+        search(write("job.json", small()) +
+               " --fix layout.context=1 --fix layout.tensor=8 --fix sequence_parallel=true --fix zero=1"
+               " --among megatron.fused_cross_entropy=false,true --simulate 200 --top 200");
     bool with = false, without = false;
-    for (const Json& one : found.at("best")) {
+    for (const SortedJson& one : found.at("best")) {
         (one.at("job").at("megatron").at("fused_cross_entropy").get<bool>() ? with : without) = true;
     }
     EXPECT_TRUE(with && without);
@@ -150,7 +152,7 @@ TEST_F(PlanCommand, goes_on_until_none_can_be_better) {
     const std::string job = write("job.json", small()) +
                             " --fix layout.context=1 --fix recompute=none --fix zero=1 --fix batch.micro=1"
                             " --among layout.tensor=1,2,4,8";
-    const Json first = search(job + " --simulate 1"), settled = search(job);
+    const SortedJson first = search(job + " --simulate 1"), settled = search(job);
     EXPECT_GE(settled.at("candidates").at("simulated").get<int>(), 16);
     EXPECT_EQ(settled.at("screening").at("not_simulated_as_close"), 0);
     EXPECT_LE(best_time(settled), best_time(first));
@@ -159,8 +161,8 @@ TEST_F(PlanCommand, goes_on_until_none_can_be_better) {
 // What Megatron-core's releases lack is not found, unless it is asked for; the job says of itself that it has it.
 TEST_F(PlanCommand, finds_what_can_be_run) {
     const std::string job = write("job.json", small()) + " --fix layout.context=1 --fix layout.pipeline=4 --simulate 4";
-    const Json found = search(job + " --top 4"), modelled = search(job + " --modelled --fix schedule=zb-v");
-    for (const Json& one : found.at("best")) {
+    const SortedJson found = search(job + " --top 4"), modelled = search(job + " --modelled --fix schedule=zb-v");
+    for (const SortedJson& one : found.at("best")) {
         const std::string schedule = one.at("job").at("schedule");
         EXPECT_TRUE(schedule == "1f1b" || schedule == "interleaved") << schedule;
     }
@@ -175,16 +177,16 @@ TEST_F(PlanCommand, finds_what_can_be_run) {
 // Reductions and gathers go under computation wherever they may, without being asked for; the job's own word stays.
 TEST_F(PlanCommand, searches_overlaps) {
     const std::string options = " --fix layout.context=1 --fix layout.pipeline=1 --fix zero=1 --simulate 2";
-    const Json best = search(write("job.json", small()) + options).at("best").at(0).at("job");
+    const SortedJson best = search(write("job.json", small()) + options).at("best").at(0).at("job");
     EXPECT_EQ(best.at("overlap_gradients"), true);
     EXPECT_EQ(best.at("megatron").at("overlap_parameters"), true);
-    Json without = small();
+    SortedJson without = small();
     without["overlap_gradients"] = false;
     EXPECT_EQ(search(write("job.json", without) + options).at("best").at(0).at("job").at("overlap_gradients"), false);
 }
 
 TEST_F(PlanCommand, says_how_far_the_nearest_misses_where_nothing_fits_and_what_would) {
-    Json job = small();
+    SortedJson job = small();
     job["nodes"] = 1;
     job["model"] = "gpt3-175b";
     const test::Ran ran = test::run_weft("plan " + write("job.json", job));
@@ -210,25 +212,25 @@ TEST_F(PlanCommand, says_what_a_candidate_comes_nearest_with_where_none_is_possi
 
 // 126 layers, which embedding and output layer make divisible by powers of two.
 TEST_F(PlanCommand, deals_layers_as_they_can_be_dealt) {
-    const Json job{{"machine", "meta-roce-h100"},
-                   {"nodes", 2048},
-                   {"model", "llama3-405b"},
-                   {"framework", "megatron"},
-                   {"batch", {{"sequence", 8192}, {"global", 2048}}},
-                   {"precision", "bf16"}};
+    const SortedJson job{{"machine", "meta-roce-h100"},
+                         {"nodes", 2048},
+                         {"model", "llama3-405b"},
+                         {"framework", "megatron"},
+                         {"batch", {{"sequence", 8192}, {"global", 2048}}},
+                         {"precision", "bf16"}};
     const std::string options =
         " --fix layout.context=1 --fix layout.tensor=8 --fix sequence_parallel=true"
         " --fix zero=1 --fix batch.micro=1 --fix schedule=1f1b --simulate 1";
-    const Json found = search(write("job.json", job) + options);
+    const SortedJson found = search(write("job.json", job) + options);
     EXPECT_GT(found.at("candidates").at("fits").get<int>(), 0);
     EXPECT_EQ(found.at("best").at(0).at("job").at("layout").at("split"), "ends");
-    Json even = job;
+    SortedJson even = job;
     even["layout"] = {{"split", "even"}};
     EXPECT_EQ(test::run_weft("plan " + write("even.json", even) + options).exit_code, 4) << "the job's own split stays";
 }
 
 TEST_F(PlanCommand, places_what_is_missing_at_the_file) {
-    Json job = small();
+    SortedJson job = small();
     job.erase("batch");
     const test::Ran ran = test::run_weft("plan " + write("job.json", job));
     EXPECT_EQ(ran.exit_code, 3);
@@ -241,7 +243,7 @@ TEST_F(PlanCommand, writes_a_job_of_which_other_layouts_can_be_swept) {
            " --fix layout.context=1 --simulate 1 --fix sequence_parallel=false"
            " --write-job " +
            file("best.json"));
-    const Json job = Json::parse(test::read_file(file("best.json")));
+    const SortedJson job = SortedJson::parse(test::read_file(file("best.json")));
     EXPECT_EQ(job.at("nodes"), 2);
     EXPECT_FALSE(job.at("layout").contains("data"));
     EXPECT_EQ(job.at("overlap_gradients"), true) << "not Megatron-core's own choice";
@@ -274,14 +276,14 @@ TEST_F(PlanCommand, refuses_what_it_cannot_search) {
 // A published recipe is a point of the space, and the search finds one that is at least as fast in simulation.
 struct Recipe {
     const char* name;
-    Json job;
+    SortedJson job;
     std::string published;  // options that leave nothing but the recipe
     std::string searched;   // options that leave it among others
 };
 
 // What the authors' code had: no sequence parallelism, full recomputation.
 std::vector<Recipe> recipes() {
-    const Json a100{
+    const SortedJson a100{
         {"machine", "dgx-a100"},
         {"nodes", 192},
         {"model",
@@ -298,15 +300,15 @@ std::vector<Recipe> recipes() {
         {"attention", "unfused"},
         {"dropout", true},
         {"megatron", {{"overlap_input_reduction", false}, {"fused_accumulation", false}, {"overlap_pipeline", false}}}};
-    const Json frontier{{"machine", "frontier"},
-                        {"nodes", 128},
-                        {"model", "frontier-175b"},
-                        {"framework", "deepspeed"},
-                        {"layout", {{"split", "even"}}},
-                        {"deepspeed", {{"attention_mask", false}}},
-                        {"batch", {{"sequence", 2048}, {"global", 5120}}},
-                        {"precision", "fp16"},
-                        {"dropout", true}};
+    const SortedJson frontier{{"machine", "frontier"},
+                              {"nodes", 128},
+                              {"model", "frontier-175b"},
+                              {"framework", "deepspeed"},
+                              {"layout", {{"split", "even"}}},
+                              {"deepspeed", {{"attention_mask", false}}},
+                              {"batch", {{"sequence", 2048}, {"global", 5120}}},
+                              {"precision", "fp16"},
+                              {"dropout", true}};
     const std::string era = " --fix layout.context=1 --fix recompute=full --fix sequence_parallel=false";
     return {{"Narayanan et al. 2021, table 1: 145.6B on 1,536 A100", a100,
              era + " --fix layout.tensor=8 --fix layout.pipeline=8 --fix layout.virtual_stages=2 --fix batch.micro=2"
@@ -321,7 +323,8 @@ std::vector<Recipe> recipes() {
 TEST_F(PlanCommand, finds_layouts_at_least_as_fast_as_published_ones) {
     for (const Recipe& recipe : recipes()) {
         const std::string job = write("job.json", recipe.job);
-        const Json published = search(job + recipe.published), found = search(job + recipe.searched + " --simulate 6");
+        const SortedJson published = search(job + recipe.published),
+                         found = search(job + recipe.searched + " --simulate 6");
         ASSERT_EQ(published.at("candidates").at("fits"), 1) << recipe.name;
         EXPECT_LE(best_time(found), best_time(published)) << recipe.name;
     }

@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
@@ -33,8 +33,8 @@ TEST(questions, a_step_without_a_layout_takes_the_best_and_says_which) {
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_TRUE(has(ran.err, "the fastest of ")) << ran.err;
     EXPECT_FALSE(has(own.err, "the fastest of ")) << own.err;
-    EXPECT_LE(Json::parse(ran.out)["step"]["time_s"].get<double>(),
-              Json::parse(own.out)["step"]["time_s"].get<double>());
+    EXPECT_LE(SortedJson::parse(ran.out)["step"]["time_s"].get<double>(),
+              SortedJson::parse(own.out)["step"]["time_s"].get<double>());
 }
 
 TEST(questions, machines_stand_side_by_side_with_run_and_cost) {
@@ -43,10 +43,10 @@ TEST(questions, machines_stand_side_by_side_with_run_and_cost) {
         "--tokens 300B --price 2.5,6 --json" +
         small);
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
-    const Json machines = Json::parse(ran.out)["machines"];
+    const SortedJson machines = SortedJson::parse(ran.out)["machines"];
     ASSERT_EQ(machines.size(), 2U);
     for (const auto& [place, price] : {std::pair(0U, 2.5), std::pair(1U, 6.0)}) {
-        const Json& one = machines[place];
+        const SortedJson& one = machines[place];
         EXPECT_EQ(one["gpus"], 64);
         EXPECT_NEAR(one["run"]["cost"].get<double>(), price * 64 * one["run"]["time_s"].get<double>() / 3600, 1);
         EXPECT_GT(one["run"]["energy_j"].get<double>(), 0);

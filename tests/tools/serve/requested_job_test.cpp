@@ -17,7 +17,7 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 std::string asked(const std::string& query) {
     return requested_job({.method = "GET", .target = "", .body = ""}, parse_target("/simulate?" + query).value()).text;
@@ -42,7 +42,7 @@ TEST(requested_job, an_address_holds_every_shipped_job) {
     for (const embedded::File& file : embedded::jobs()) {
         const std::string text(file.text);
         const std::string read_back = asked(query_of(parameters_of(text)));
-        EXPECT_EQ(Json::parse(read_back), Json::parse(text, nullptr, true, true)) << file.name;
+        EXPECT_EQ(SortedJson::parse(read_back), SortedJson::parse(text, nullptr, true, true)) << file.name;
     }
 }
 
@@ -51,7 +51,7 @@ TEST(requested_job, an_address_holds_objects_and_texts_that_look_like_numbers) {
         R"({"machine": {"extends": "frontier", "node.nics": 2}, "model": "gpt-neox-20b",
             "layout": {"split": [1, 2], "tensor": 4}, "precision": "8", "recompute": {"modules": ["mlp"]},
             "fabric": {"background": {"slingshot.global": 0.3}}})";
-    EXPECT_EQ(Json::parse(asked(query_of(parameters_of(job)))), Json::parse(job));
+    EXPECT_EQ(SortedJson::parse(asked(query_of(parameters_of(job)))), SortedJson::parse(job));
 }
 
 TEST(requested_job, keeps_what_is_posted_to_the_letter) {
@@ -62,16 +62,17 @@ TEST(requested_job, keeps_what_is_posted_to_the_letter) {
 }
 
 TEST(requested_job, what_is_empty_is_not_said) {
-    EXPECT_EQ(Json::parse(asked("nodes=&machine=frontier&layout.tensor=")), Json::parse(R"({"machine": "frontier"})"));
+    EXPECT_EQ(SortedJson::parse(asked("nodes=&machine=frontier&layout.tensor=")),
+              SortedJson::parse(R"({"machine": "frontier"})"));
 }
 
 // A file of the working folder may have the other name.
 TEST(requested_job, names_are_put_as_weft_has_them) {
-    const Json job = Json::parse(asked("machine=LUMI&model=meta-llama/Llama-2-7b-hf"));
+    const SortedJson job = SortedJson::parse(asked("machine=LUMI&model=meta-llama/Llama-2-7b-hf"));
     EXPECT_EQ(job["machine"], "lumi-g");
     EXPECT_EQ(job["model"], "llama2-7b");
-    const Json inner =
-        Json::parse(posted(R"({"machine": {"extends": "LUMI"}, "model": {"extends": "Llama-2-7b-hf"}})"));
+    const SortedJson inner =
+        SortedJson::parse(posted(R"({"machine": {"extends": "LUMI"}, "model": {"extends": "Llama-2-7b-hf"}})"));
     EXPECT_EQ(inner["machine"]["extends"], "lumi-g");
     EXPECT_EQ(inner["model"]["extends"], "llama2-7b");
 }
@@ -91,14 +92,14 @@ TEST(self_contained_job, holds_what_files_beside_it_say) {
     std::ofstream(folder.path() / "job.json") << R"({"machine": "mine.json", "nodes": 1,
         "model": {"extends": "small.json", "vocabulary": 32000}, "batch": {"global": 8}})";
     const std::string text = self_contained_job(open_job(folder.path() / "job.json", {}).document);
-    EXPECT_EQ(Json::parse(text)["machine"], Json::parse(R"({"extends": "dgx-h100", "nodes": 3})"));
+    EXPECT_EQ(SortedJson::parse(text)["machine"], SortedJson::parse(R"({"extends": "dgx-h100", "nodes": 3})"));
     const Study served = read_study(Document::parse(requested_name, posted(text)));
     const Study own = load_study(folder.path() / "job.json");
     EXPECT_EQ(served.job.model.layers, 4u);
     EXPECT_EQ(served.job.model.vocabulary, 32000u);
     EXPECT_EQ(served.machine.info().nodes, 3u);
     EXPECT_EQ(served.job.layout.data, own.job.layout.data);
-    EXPECT_EQ(Json::parse(asked(query_of(parameters_of(text)))), Json::parse(text));
+    EXPECT_EQ(SortedJson::parse(asked(query_of(parameters_of(text)))), SortedJson::parse(text));
 }
 
 // A configuration of another tool has no name that weft ships.

@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 using testing::HasSubstr;
 
 constexpr const char* small_job =
@@ -29,9 +29,9 @@ HttpRequest get(const std::string& target) {
 
 HttpResponse answer_to(const std::string& target) { return answer(site(), get(target)); }
 
-Json told(const HttpResponse& answer) {
+SortedJson told(const HttpResponse& answer) {
     EXPECT_EQ(answer.type, "application/json");
-    return Json::parse(answer.body);
+    return SortedJson::parse(answer.body);
 }
 
 // One page, whoever makes it.
@@ -63,7 +63,7 @@ TEST(site, tells_mistakes_by_key_to_programs_and_to_people) {
     HttpRequest request = get("/simulate?machine=dgx-h10&model=llama3-8b&nodes=1&batch.global=8&precison=bf16");
     const HttpResponse answered = answer(site(), request);
     EXPECT_EQ(answered.status, 422u);
-    const Json diagnostics = told(answered).at("diagnostics");
+    const SortedJson diagnostics = told(answered).at("diagnostics");
     ASSERT_EQ(diagnostics.size(), 2u);
     EXPECT_EQ(diagnostics[0].at("key"), "machine");
     EXPECT_EQ(diagnostics[0].at("suggestion"), "dgx-h100");
@@ -84,7 +84,7 @@ TEST(site, refuses_what_does_not_fit_with_what_would) {
 
 TEST(site, refuses_jobs_too_large_for_a_page_with_the_numbers) {
     const auto refused = [](const std::string& target) { return told(answer_to(target)).at("diagnostics").at(0); };
-    const Json of_step = refused(
+    const SortedJson of_step = refused(
         "/simulate?machine=frontier&model=gpt-neox-20b&nodes=16&layout.tensor=4&"
         "layout.pipeline=4&zero=1&recompute=full&batch.micro=1&batch.global=8000");
     EXPECT_EQ(of_step.at("key"), "batch.global");
@@ -92,7 +92,7 @@ TEST(site, refuses_jobs_too_large_for_a_page_with_the_numbers) {
         of_step.at("message"),
         "1,000 micro-batches through 44 layers are about 7.1e+05 operations, on up to 32 ranks of a stage that are "
         "simulated apart; a page takes 1e+07 together; weft simulate job.json takes more");
-    const Json of_search = refused("/plan?machine=frontier&model=gpt-neox-20b&nodes=1&batch.global=4000000000");
+    const SortedJson of_search = refused("/plan?machine=frontier&model=gpt-neox-20b&nodes=1&batch.global=4000000000");
     EXPECT_EQ(of_search.at("message"),
               "4,000,000,000 sequences are more than the 1,000,000 of a page; weft plan job.json takes more");
 }
@@ -130,11 +130,11 @@ TEST(site, takes_what_other_tools_launch) {
     const HttpResponse page = posted("/simulate?machine=dgx-h100&zero=1", script);
     EXPECT_EQ(page.status, 200u) << page.body;
     EXPECT_THAT(page.body, HasSubstr("--vocab-size: is taken for the tokenizer"));
-    const Json job = Json::parse(posted("/job.json?machine=dgx-h100&zero=1", script).body);
+    const SortedJson job = SortedJson::parse(posted("/job.json?machine=dgx-h100&zero=1", script).body);
     EXPECT_EQ(job.at("batch").at("global"), 64);
     EXPECT_EQ(job.at("zero"), 1);
     EXPECT_THAT(told(posted("/simulate", script)).at("diagnostics").at(0).at("key"), "machine");
-    EXPECT_EQ(Json::parse(posted("/job.json?nodes=2", R"({"machine": "frontier"})").body).at("nodes"), 2);
+    EXPECT_EQ(SortedJson::parse(posted("/job.json?nodes=2", R"({"machine": "frontier"})").body).at("nodes"), 2);
     const std::string config = R"({"model_type": "llama", "hidden_size": 512, "num_hidden_layers": 4,
         "num_attention_heads": 8, "intermediate_size": 1024, "vocab_size": 1024})";
     EXPECT_EQ(posted("/simulate?machine=dgx-h100&nodes=1&batch.global=64", config).status, 200u);

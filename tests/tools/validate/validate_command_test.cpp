@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 using testing::HasSubstr;
 
 // A user's own set in a folder of its own.
@@ -37,24 +37,24 @@ TEST_F(validate, tells_rows_with_jobs_that_simulate_runs) {
     write("{}", two_rows);
     const test::Ran ran = run("--json --flops megatron");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
-    const Json json = Json::parse(ran.out);
+    const SortedJson json = SortedJson::parse(ran.out);
     ASSERT_EQ(json.at("rows").size(), 2U);
-    for (const Json& row : json.at("rows")) {
+    for (const SortedJson& row : json.at("rows")) {
         std::ofstream(path("job.json")) << row.at("job").dump();
         const test::Ran simulated = test::run_weft("simulate " + path("job.json") + " --json --flops megatron");
         ASSERT_EQ(simulated.exit_code, 0) << simulated.err;
-        const Json report = Json::parse(simulated.out);
+        const SortedJson report = SortedJson::parse(simulated.out);
         EXPECT_EQ(report.at("step").at("time_s"), row.at("predicted"));
         EXPECT_DOUBLE_EQ(report.at("throughput").at("megatron_tflops_per_gpu").get<double>(),
                          row.at("predicted_tflops").get<double>());
         EXPECT_DOUBLE_EQ(row.at("error").get<double>(),
                          row.at("predicted").get<double>() / row.at("measured").get<double>() - 1);
     }
-    const Json& set = json.at("sets").at(0);
+    const SortedJson& set = json.at("sets").at(0);
     EXPECT_EQ(set.at("predict").at("rows"), 1);
     EXPECT_EQ(set.at("fit").at("rows"), 1);
     EXPECT_TRUE(set.at("passed").get<bool>());
-    EXPECT_EQ(set.at("assumptions"), Json::parse(R"(["one"])"));
+    EXPECT_EQ(set.at("assumptions"), SortedJson::parse(R"(["one"])"));
 }
 
 TEST_F(validate, writes_the_job_of_a_row) {
@@ -95,7 +95,7 @@ TEST_F(validate, reports_disturbed_measurements_apart) {
     EXPECT_THAT(ran.out, HasSubstr("Disturbed measurements, which count in no other figure:\n"));
     EXPECT_THAT(ran.out, HasSubstr("runs: a storm\n"));
     EXPECT_THAT(test::read_file(path("page.html")), HasSubstr("a storm"));
-    const Json json = Json::parse(run("--json").out);
+    const SortedJson json = SortedJson::parse(run("--json").out);
     EXPECT_EQ(json.at("disturbed").at("rows"), 1);
     EXPECT_EQ(json.at("rows").at(1).at("use"), "disturbed");
     EXPECT_EQ(json.at("rows").at(1).at("disturbed"), "a storm");
