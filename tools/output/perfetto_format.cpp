@@ -107,10 +107,11 @@ class PerfettoFormat final : public TraceFormat {
         if (slice.bus_bandwidth > 0) annotate(event_, bus_bandwidth, Fields().number(3, slice.bus_bandwidth));
         if (slice.communication != TraceSlice::no_communication) event_.append(details_[slice.communication]);
         if (slice.message == TraceSlice::Message::leaves) event_.fixed(47, slice.exchange + 1);
-        if (slice.message == TraceSlice::Message::arrives) event_.fixed(48, slice.exchange + 1);
         event(slice.begin);
         event_.clear();
         event_.number(9, 2).number(11, slice.thread);
+        // At its end: both slices begin at one time, and readers want an arrow to leave before it arrives.
+        if (slice.message == TraceSlice::Message::arrives) event_.fixed(48, slice.exchange + 1);
         event(slice.end);
     }
 
