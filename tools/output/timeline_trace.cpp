@@ -98,6 +98,7 @@ class Writer {
             write(slice);
             slice.begin = begin;
             slice.end = nanoseconds(span.end);
+            if (slice.begin == slice.end) continue;
             slice.label = index(op.label);
             slice.waited = begin - posted;
             if (op.kind == OpKind::exchange) add_exchange(slice, op, span);
