@@ -64,7 +64,9 @@ TEST(validation_run, finds_room_for_what_ran) {
         for (const ValidationCase& one : validation_cases({&set, 1})) {
             const ValidationRow& row = set.rows[one.row];
             const Study* const study = std::get_if<Study>(&one.subject);
-            if (study == nullptr || name == "deepseek-v3" || name == "fine-tuning" || of_one_layer(row.measured.front().quantity)) continue;
+            if (study == nullptr || name == "deepseek-v3" || name == "fine-tuning" ||
+                of_one_layer(row.measured.front().quantity))
+                continue;
             EXPECT_TRUE(make_plan(*study).fits()) << name << ": " << row.name;
         }
     }
