@@ -2,14 +2,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <stop_token>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,29 +18,6 @@ unsigned all_threads();  // of the processor, as far as the system says; at leas
 // what it throws ends the work as well.
 void for_each_in_parallel(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work,
                           const std::function<void(std::size_t done, std::size_t count)>& done);
-
-// Threads that do what is handed out to them, in that order.
-class Workers {
-  public:
-    Workers(unsigned threads, std::size_t most_waiting);
-    ~Workers();  // waits for the work under way and drops what waits
-    Workers(const Workers&) = delete;
-    Workers& operator=(const Workers&) = delete;
-
-    // False: too much waits already. Work does not throw.
-    bool hand_out(std::function<void()> work);
-    std::size_t under_way() const;
-
-  private:
-    void loop(const std::stop_token& stop);
-
-    const std::size_t most_waiting_;
-    mutable std::mutex mutex_;  // guards the next three
-    std::condition_variable_any changed_;
-    std::deque<std::function<void()>> waiting_;
-    std::size_t under_way_ = 0;
-    std::vector<std::jthread> threads_;
-};
 
 // What a thread needs for its work; taken while it works on one piece and given back for the next, by whomever.
 template <class Tool>

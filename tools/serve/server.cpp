@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
+
+#include "tools/parallel.hpp"
 
 namespace weft {
 namespace {

@@ -3,23 +3,49 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
-#include "tools/parallel.hpp"
 #include "tools/serve/site.hpp"
 
 namespace weft {
 
 // Of connections: those that are served, more are told so; that are open at all, more wait to be accepted.
 inline constexpr std::size_t most_served = 512, most_open = 900;
+
+// Threads that do what is handed out to them, in that order.
+class Workers {
+  public:
+    Workers(unsigned threads, std::size_t most_waiting) : most_waiting_(most_waiting), pool_(threads) {}
+
+    // False: too much waits already. Work does not throw.
+    bool hand_out(std::function<void()> work) {
+        if (waiting_++ >= most_waiting_) return --waiting_, false;
+        boost::asio::post(pool_, [this, work = std::move(work)]() mutable {
+            --waiting_;
+            ++under_way_;
+            work();
+            work = nullptr;  // what it holds goes before it counts as done
+            --under_way_;
+        });
+        return true;
+    }
+    std::size_t under_way() const { return under_way_; }
+
+  private:
+    const std::size_t most_waiting_;
+    std::atomic<std::size_t> waiting_ = 0, under_way_ = 0;
+    boost::asio::thread_pool pool_;  // whose end waits for the work under way and drops what waits
+};
 
 // What all connections share.
 struct Serving {

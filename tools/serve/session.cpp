@@ -1,7 +1,6 @@
 #include "tools/serve/server.hpp"
 
 #include <sys/socket.h>
-#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
@@ -11,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 namespace weft {
 namespace {
