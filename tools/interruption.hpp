@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <thread>
 
@@ -18,16 +19,16 @@ class Interruption {
     Interruption(const Interruption&) = delete;
     Interruption& operator=(const Interruption&) = delete;
 
-    bool requested() const { return requested_; }
+    bool requested() const { return state_ == State::requested; }
 
   private:
+    enum class State : std::uint8_t { waiting, requested, over };
+
     void watch();
 
     std::function<void()> on_request_;
-    std::atomic<bool> requested_ = false;
+    std::atomic<State> state_ = State::waiting;
     sigset_t signals_{}, before_{};
-    int arrivals_ = -1;  // a signalfd
-    int end_ = -1;       // an eventfd: the watch is over
     std::jthread watcher_;
 };
 
