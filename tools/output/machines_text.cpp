@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <vector>
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
@@ -24,32 +23,29 @@ std::string median(const RunResult& run, std::string_view key, std::string_view 
     return found == nullptr ? std::string(otherwise) : run_cell(found->unit, found->spread.p50);
 }
 
-using Cells = std::vector<std::string>;
-
-std::string table_of_answers(std::span<const MachineAnswer> answers) {
-    Cells headings{"<machine", "GPUs", "nodes", "step time", "tokens/s", "MFU", "memory"};
-    const bool runs = std::ranges::any_of(answers, [](const MachineAnswer& each) { return each.run.has_value(); });
-    if (runs) headings.insert(headings.end(), {"run", "goodput", "energy", "cost"});
-    TextTable table(headings);
-    for (const MachineAnswer& each : answers) {
-        const SearchSpace& space = each.result.space;
-        Cells cells{each.machine, grouped(space.accelerators()), grouped(space.bases().front().job.nodes)};
-        if (each.has_layout()) {
-            const Cells figures{to_text(best(each).time), grouped(best(each).tokens_per_second),
-                                percent(best(each).mfu), to_text(screened(each).memory)};
-            cells.insert(cells.end(), figures.begin(), figures.end());
-        } else {
-            cells.emplace_back("none fits");
-        }
-        if (each.run) {
-            cells.push_back(median(*each.run, "time_s", {}));
-            cells.push_back(median(*each.run, "goodput", {}));
-            cells.push_back(median(*each.run, "energy_j", "not known"));
-            cells.push_back(median(*each.run, "cost", "no --price"));
-        }
-        table.add(cells);
-    }
-    return table.text();
+ResultTable answers_table(std::span<const MachineAnswer> answers) {
+    using Row = MachineAnswer;
+    const bool runs = std::ranges::any_of(answers, [](const Row& each) { return each.run.has_value(); });
+    const auto of_run = [runs](const char* heading, std::string_view key, std::string_view otherwise) {
+        return ColumnOf<Row>("", runs ? std::optional<std::string>(heading) : std::nullopt, [=](const Row& row) {
+            return row.run ? median(*row.run, key, otherwise) : std::string();
+        });
+    };
+    const auto nodes = [](const Row& row) { return row.result.space.bases().front().job.nodes; };
+    const auto of_best = [](auto get) { return where(&Row::has_layout, get); };
+    return table_of<Row>(
+        answers,
+        {{"", "<machine", &Row::machine},
+         {"", "GPUs", as<Count>([](const Row& row) { return row.result.space.accelerators(); })},
+         {"", "nodes", as<Count>(nodes)},
+         {"", "step time", [](const Row& row) { return row.has_layout() ? to_text(best(row).time) : "none fits"; }},
+         {"", "tokens/s", of_best([](const Row& row) { return Count{best(row).tokens_per_second}; })},
+         {"", "MFU", of_best([](const Row& row) { return Share{best(row).mfu}; })},
+         {"", "memory", of_best([](const Row& row) { return screened(row).memory; })},
+         of_run("run", "time_s", {}),
+         of_run("goodput", "goodput", {}),
+         of_run("energy", "energy_j", "not known"),
+         of_run("cost", "cost", "no --price")});
 }
 
 std::string why_none(const PlanResult& result) {
@@ -65,7 +61,7 @@ std::string machines_text(std::span<const MachineAnswer> answers) {
     const Study& first = answers.front().result.space.bases().front();
     std::string text =
         fmt::format("{}, {}, {} sequences of {} tokens\n\n{}\n", model_text(first.job.model), first.job.framework->name,
-                    first.job.batch.global, first.job.batch.sequence, table_of_answers(answers));
+                    first.job.batch.global, first.job.batch.sequence, table_text(answers_table(answers)));
     std::set<std::string> assumed;
     for (const MachineAnswer& each : answers) {
         text += fmt::format("{}: {}\n", each.machine,

@@ -55,6 +55,12 @@ TEST(questions, machines_stand_side_by_side_with_run_and_cost) {
     }
 }
 
+TEST(questions, machines_on_which_no_layout_fits_say_so) {
+    const test::Ran ran = test::run_weft("plan --model gpt3-175b --machines dgx-h100 --gpus 8 --global 64");
+    EXPECT_EQ(ran.exit_code, 4) << ran.err;
+    EXPECT_TRUE(has(ran.out, "none fits")) << ran.out;
+}
+
 TEST(questions, machines_take_no_files_of_one_machine) {
     EXPECT_EQ(test::run_weft("plan --model pythia-1b --machines dgx-h100,lumi-g --gpus 64 --report p.html").exit_code,
               2);
