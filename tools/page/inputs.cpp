@@ -102,11 +102,10 @@ std::vector<Source> sources(const JobInput& job, const Plan& plan) {
 }
 
 std::string note_list(std::span<const FormatNote> notes) {
-    std::string items;
-    for (const FormatNote& note : notes) items += "<li>" + xml_escaped(to_text(note)) + "</li>";
-    return notes.empty()
-               ? ""
-               : html_details(fmt::format("{} notes on what was read", notes.size()), "<ul>" + items + "</ul>");
+    if (notes.empty()) return "";
+    std::vector<std::string> texts;
+    for (const FormatNote& note : notes) texts.push_back(to_text(note));
+    return html_details(fmt::format("{} notes on what was read", notes.size()), "<ul>" + html_items(texts) + "</ul>");
 }
 
 std::string input_tables(const Simulation& run, const JobInput& input) {

@@ -127,14 +127,11 @@ std::size_t rows_with_result(const ResultTable& table) {
 }
 
 std::string keys_text(const ResultTable& table, std::span<const std::size_t> keys, std::size_t row) {
-    std::string out;
-    for (const std::size_t key : keys) {
+    return comma_list(keys, [&](std::size_t key) {
         const ResultCell& cell = table.rows[row][key];
-        if (std::holds_alternative<std::monostate>(cell)) continue;
-        const auto* const bare = std::get_if<std::string>(&cell);
-        out += (out.empty() ? "" : ", ") + table.columns[key].name + ' ' + (bare ? *bare : cell_value(cell).dump());
-    }
-    return out;
+        const bool is_told = !std::holds_alternative<std::monostate>(cell);
+        return is_told ? table.columns[key].name + ' ' + cell_text(cell) : std::string();
+    });
 }
 
 std::string result_head(const ResultPageText& text, const ResultTable& table, const RowsCard& rows) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cmath>
 
 #include "tools/output/columns.hpp"
@@ -39,12 +40,10 @@ std::string scores(const Validation& v, RowUse use, std::string_view title) {
 
 // Each behind a line that says how far off it is.
 std::string set_details(const ValidationSet& set, const SetScore& score) {
-    std::string told;
-    for (const RowUse use : {RowUse::predict, RowUse::fit, RowUse::disturbed}) {
+    const std::string told = comma_list(std::array{RowUse::predict, RowUse::fit, RowUse::disturbed}, [&](RowUse use) {
         const ErrorStatistics& errors = score.of(use);
-        if (errors.rows == 0) continue;
-        told += fmt::format("{}{} {}: {}", told.empty() ? "" : ", ", errors.rows, name(use), percent(errors.mean));
-    }
+        return errors.rows == 0 ? "" : fmt::format("{} {}: {}", errors.rows, name(use), percent(errors.mean));
+    });
     HtmlText html;
     html.add(
         "<details class=\"set\" data-set=\"{1}\"><summary>{0} <span class=\"quiet\">({1}; {2})</span></summary>"

@@ -13,6 +13,7 @@
 #include "sim/io/files.hpp"
 #include "tools/digest.hpp"
 #include "tools/options.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/version.hpp"
@@ -135,11 +136,9 @@ std::string SweepInputs::digest() const {
 }
 
 std::string SweepInputs::difference(const SweepInputs& other) const {
-    std::string names;
-    for (const auto& part : parts) {
-        if (std::find(other.parts.begin(), other.parts.end(), part) != other.parts.end()) continue;
-        names += (names.empty() ? "" : ", ") + part.first;
-    }
+    const std::string names = comma_list(parts, [&](const auto& part) {
+        return std::ranges::count(other.parts, part) > 0 ? std::string() : part.first;
+    });
     return names.empty() ? "list of inputs" : names;
 }
 
