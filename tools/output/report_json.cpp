@@ -19,22 +19,6 @@ Json splits_json(const std::vector<Split>& splits) {
     });
 }
 
-}  // namespace
-
-Json evidence_json(const Evidence& evidence) {
-    Json json{{"validated", evidence.is_of_the_kind()}, {"rows", evidence.errors.rows}};
-    if (evidence.errors.rows == 0) return json;
-    json.update({{"sets", evidence.sets},
-                 {"ranks", {std::llround(evidence.least_ranks), std::llround(evidence.most_ranks)}},
-                 {"unlike", evidence.unlike},
-                 {"mean", evidence.errors.mean},
-                 {"p90", evidence.errors.percentile_90},
-                 {"bias", evidence.errors.bias}});
-    return json;
-}
-
-namespace {
-
 Json validity_json(const Validity& validity) {
     Json job;
     for (std::size_t i = 0; i < trait_names.size(); ++i) job[std::string(trait_names[i])] = validity.job.values[i];
@@ -80,6 +64,18 @@ Json heading_json(const Report& report, const Plan& plan, const JobRecord& recor
 }
 
 }  // namespace
+
+Json evidence_json(const Evidence& evidence) {
+    Json json{{"validated", evidence.is_of_the_kind()}, {"rows", evidence.errors.rows}};
+    if (evidence.errors.rows == 0) return json;
+    json.update({{"sets", evidence.sets},
+                 {"ranks", {std::llround(evidence.least_ranks), std::llround(evidence.most_ranks)}},
+                 {"unlike", evidence.unlike},
+                 {"mean", evidence.errors.mean},
+                 {"p90", evidence.errors.percentile_90},
+                 {"bias", evidence.errors.bias}});
+    return json;
+}
 
 Json calls_json(const std::vector<CallReport>& calls) {
     using Row = CallReport;

@@ -36,6 +36,70 @@ std::string rate_text(const ComparedWork& work, Side side) {
 
 std::string layer_text(std::int32_t layer) { return layer == no_layer ? "" : fmt::to_string(layer); }
 
+template <class Value, class To>
+Json pair_json(const Sides<Value>& sides, To to) {
+    return {to(sides[0]), to(sides[1])};
+}
+
+Json work_json(const ComparedWork& work) {
+    Json json{{"class", name(work.key.what)}, {"pass", name(work.key.pass)}};
+    if (work.key.layer != no_layer) json["layer"] = work.key.layer;
+    json["count"] = pair_json(work.kernels, number<Json>);
+    json["time_s"] = pair_json(work.femtoseconds, [](std::int64_t each) { return seconds(each).value; });
+    json["time_fs"] = work.femtoseconds;
+    json["exposed_fs"] = work.exposed;
+    json["flops"] = work.flops.value;
+    json["bytes"] = work.bytes.value;
+    return json;
+}
+
+Json unmatched_json(const Unmatched& row) {
+    Json json{{"side", row.side == Side::recorded ? "recorded" : "simulated"},
+              {"class", name(row.key.what)},
+              {"pass", name(row.key.pass)}};
+    if (row.key.layer != no_layer) json["layer"] = row.key.layer;
+    if (row.side == Side::recorded) {
+        json["longest_kernel"] = row.kernel;
+        json["launched_by"] = row.operation;
+    }
+    json["count"] = number<Json>(row.kernels);
+    json["time_s"] = seconds(row.femtoseconds).value;
+    return json;
+}
+
+Json comparison_json(const StepComparison& found) {
+    const auto in_seconds = [](std::int64_t each) { return seconds(each).value; };
+    Json json{{"trace", found.trace},
+              {"step", found.recorded.name},
+              {"steps", found.recorded.steps},
+              {"device", found.device},
+              {"stage", found.stage},
+              {"ranks", found.ranks},
+              {"step_s", pair_json(found.duration, in_seconds)},
+              {"step_fs", found.duration},
+              {"named", found.named},
+              {"matched", found.matched},
+              {"profiling_s", seconds(found.profiling).value},
+              {"host_layer_forward_s", pair_json(found.host_forward, in_seconds)},
+              {"host_layer_backward_s", pair_json(found.host_backward, in_seconds)}};
+    if (found.memory[0] > 0) json["allocated_bytes"] = found.memory;
+    json["classes"] = json_list<Json>(found.classes, work_json);
+    json["layers"] = json_list<Json>(found.layers, work_json);
+    json["gaps"] = json_list<Json>(found.gaps, [&](const ComparedGap& gap) {
+        return Json{
+            {"cause", gap.cause}, {"time_s", pair_json(gap.femtoseconds, in_seconds)}, {"time_fs", gap.femtoseconds}};
+    });
+    json["collectives"] = json_list<Json>(found.calls, [](const ComparedCall& call) {
+        return Json{{"op", call.op},
+                    {"ranks", call.ranks},
+                    {"count", pair_json(call.calls, number<Json>)},
+                    {"bytes", pair_json(call.bytes, number<Json>)},
+                    {"time_s", call.seconds}};
+    });
+    json["unmatched"] = json_list<Json>(found.unmatched, unmatched_json);
+    return json;
+}
+
 }  // namespace
 
 TextTable work_table(const StepComparison& found) {
@@ -129,74 +193,6 @@ StepComparisonWords step_comparison_words(const StepComparison& found) {
     }
     return words;
 }
-
-namespace {
-
-template <class Value, class To>
-Json pair_json(const Sides<Value>& sides, To to) {
-    return {to(sides[0]), to(sides[1])};
-}
-
-Json work_json(const ComparedWork& work) {
-    Json json{{"class", name(work.key.what)}, {"pass", name(work.key.pass)}};
-    if (work.key.layer != no_layer) json["layer"] = work.key.layer;
-    json["count"] = pair_json(work.kernels, number<Json>);
-    json["time_s"] = pair_json(work.femtoseconds, [](std::int64_t each) { return seconds(each).value; });
-    json["time_fs"] = work.femtoseconds;
-    json["exposed_fs"] = work.exposed;
-    json["flops"] = work.flops.value;
-    json["bytes"] = work.bytes.value;
-    return json;
-}
-
-Json unmatched_json(const Unmatched& row) {
-    Json json{{"side", row.side == Side::recorded ? "recorded" : "simulated"},
-              {"class", name(row.key.what)},
-              {"pass", name(row.key.pass)}};
-    if (row.key.layer != no_layer) json["layer"] = row.key.layer;
-    if (row.side == Side::recorded) {
-        json["longest_kernel"] = row.kernel;
-        json["launched_by"] = row.operation;
-    }
-    json["count"] = number<Json>(row.kernels);
-    json["time_s"] = seconds(row.femtoseconds).value;
-    return json;
-}
-
-Json comparison_json(const StepComparison& found) {
-    const auto in_seconds = [](std::int64_t each) { return seconds(each).value; };
-    Json json{{"trace", found.trace},
-              {"step", found.recorded.name},
-              {"steps", found.recorded.steps},
-              {"device", found.device},
-              {"stage", found.stage},
-              {"ranks", found.ranks},
-              {"step_s", pair_json(found.duration, in_seconds)},
-              {"step_fs", found.duration},
-              {"named", found.named},
-              {"matched", found.matched},
-              {"profiling_s", seconds(found.profiling).value},
-              {"host_layer_forward_s", pair_json(found.host_forward, in_seconds)},
-              {"host_layer_backward_s", pair_json(found.host_backward, in_seconds)}};
-    if (found.memory[0] > 0) json["allocated_bytes"] = found.memory;
-    json["classes"] = json_list<Json>(found.classes, work_json);
-    json["layers"] = json_list<Json>(found.layers, work_json);
-    json["gaps"] = json_list<Json>(found.gaps, [&](const ComparedGap& gap) {
-        return Json{
-            {"cause", gap.cause}, {"time_s", pair_json(gap.femtoseconds, in_seconds)}, {"time_fs", gap.femtoseconds}};
-    });
-    json["collectives"] = json_list<Json>(found.calls, [](const ComparedCall& call) {
-        return Json{{"op", call.op},
-                    {"ranks", call.ranks},
-                    {"count", pair_json(call.calls, number<Json>)},
-                    {"bytes", pair_json(call.bytes, number<Json>)},
-                    {"time_s", call.seconds}};
-    });
-    json["unmatched"] = json_list<Json>(found.unmatched, unmatched_json);
-    return json;
-}
-
-}  // namespace
 
 std::string step_comparison_text(const StepComparison& found) {
     const StepComparisonWords words = step_comparison_words(found);

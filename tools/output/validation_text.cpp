@@ -85,20 +85,6 @@ std::string without(const Evidence& evidence, const JobTraits& job) {
     return fmt::format("{}", fmt::join(values, ", "));
 }
 
-}  // namespace
-
-std::string evidence_text(std::string_view answer, const Evidence& evidence, const JobTraits& job) {
-    std::string text = fmt::format("  {:<11}", answer);
-    if (evidence.errors.rows == 0) return text + fmt::format("not validated: not measured on {}\n", job.values[0]);
-    if (!evidence.is_of_the_kind()) text += fmt::format("not validated for {}; nearest: ", without(evidence, job));
-    return text + fmt::format("{} of {}, {}: mean error {}, 90 % within {}, bias {}\n", evidence.errors.rows,
-                              fmt::join(evidence.sets, ", "), ranks_text(evidence.least_ranks, evidence.most_ranks),
-                              percent(evidence.errors.mean), percent(evidence.errors.percentile_90),
-                              signed_percent_text(evidence.errors.bias));
-}
-
-namespace {
-
 std::string cell(std::string text) {
     for (std::size_t bar = text.find('|'); bar != text.npos; bar = text.find('|', bar + 2)) text.insert(bar, 1, '\\');
     return text;
@@ -158,6 +144,16 @@ Json rows_json(const Validation& v) {
 }
 
 }  // namespace
+
+std::string evidence_text(std::string_view answer, const Evidence& evidence, const JobTraits& job) {
+    std::string text = fmt::format("  {:<11}", answer);
+    if (evidence.errors.rows == 0) return text + fmt::format("not validated: not measured on {}\n", job.values[0]);
+    if (!evidence.is_of_the_kind()) text += fmt::format("not validated for {}; nearest: ", without(evidence, job));
+    return text + fmt::format("{} of {}, {}: mean error {}, 90 % within {}, bias {}\n", evidence.errors.rows,
+                              fmt::join(evidence.sets, ", "), ranks_text(evidence.least_ranks, evidence.most_ranks),
+                              percent(evidence.errors.mean), percent(evidence.errors.percentile_90),
+                              signed_percent_text(evidence.errors.bias));
+}
 
 ResultTable scores_table(const Validation& v, RowUse use) {
     std::vector<ScoredErrors> rows;

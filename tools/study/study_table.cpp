@@ -92,30 +92,6 @@ std::vector<StudyCase> read_cases(const SortedJson& all, const SortedJson& cases
     return found;
 }
 
-}  // namespace
-
-std::vector<StudyFigure> study_figures() {
-    const auto all = nlohmann::json::parse(embedded::study_figures().front().text);
-    std::vector<StudyFigure> figures;
-    for (const auto& figure : all.at("figures")) {
-        figures.push_back({.name = figure.at("name"),
-                           .number = figure.at("number"),
-                           .title = figure.at("title"),
-                           .note = figure.at("note"),
-                           .job = figure.at("job"),
-                           .cases = read_cases(all, figure.at("cases")),
-                           .measure = find_measure(figure.at("measure").get<std::string>()),
-                           .arrangement = named<Arrangement>(figure.at("arrangement")),
-                           .kind = named<ChartKind>(figure.at("kind")),
-                           .x = axis_of(figure, "x"),
-                           .y = axis_of(figure, "y"),
-                           .references = figure.value("references", std::vector<std::string>())});
-    }
-    return figures;
-}
-
-namespace {
-
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 // Names of the measured series of which there is anything, in their order.
@@ -238,6 +214,26 @@ std::vector<Measured> values_of(const MeasurePart& part, const StudyFigure& figu
 }
 
 }  // namespace
+
+std::vector<StudyFigure> study_figures() {
+    const auto all = nlohmann::json::parse(embedded::study_figures().front().text);
+    std::vector<StudyFigure> figures;
+    for (const auto& figure : all.at("figures")) {
+        figures.push_back({.name = figure.at("name"),
+                           .number = figure.at("number"),
+                           .title = figure.at("title"),
+                           .note = figure.at("note"),
+                           .job = figure.at("job"),
+                           .cases = read_cases(all, figure.at("cases")),
+                           .measure = find_measure(figure.at("measure").get<std::string>()),
+                           .arrangement = named<Arrangement>(figure.at("arrangement")),
+                           .kind = named<ChartKind>(figure.at("kind")),
+                           .x = axis_of(figure, "x"),
+                           .y = axis_of(figure, "y"),
+                           .references = figure.value("references", std::vector<std::string>())});
+    }
+    return figures;
+}
 
 Study study_of(const StudyFigure& figure, const StudyCase& subject, Purpose purpose) {
     Document document = open_shipped(embedded::study(), "study job", figure.job).document;

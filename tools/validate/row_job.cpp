@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "sim/base/check.hpp"
@@ -20,8 +18,6 @@
 #include "topologies/placement.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/job/job_reading.hpp"
-#include "workloads/report/report.hpp"
-#include "workloads/report/simulation.hpp"
 
 namespace weft {
 namespace {
@@ -84,6 +80,40 @@ void read_nodes(Field& root, const MachineInfo& machine, const SetLayout& layout
         root.error("node_list", fmt::format("{} nodes, but {} ranks need {}", fabric.placement.size(), layout.ranks,
                                             layout.nodes()));
     }
+}
+
+constexpr std::string_view prefix = "run.";
+
+std::optional<Seconds> duration(Field& field, std::string_view key) {
+    return field.has(key) ? std::optional(field.duration(key)) : std::nullopt;
+}
+
+RunTerms read_terms(Document document) {
+    Field root = document.root(), run = root.object("run");
+    RunTerms terms{.time = Seconds{run.number("days") * 86400},
+                   .saving = run.flag("asynchronous", false) ? Saving::asynchronous : Saving::synchronous,
+                   .interval = duration(run, "checkpoint_every"),
+                   .detection = duration(run, "detection"),
+                   .stop = duration(run, "stop"),
+                   .launch = duration(run, "launch")};
+    if (run.has("spares")) terms.spares = run.whole("spares");
+    run.done();
+    document.check();
+    return terms;
+}
+
+double value_of(std::string_view quantity, const RunResult& result) {
+    const std::string_view name = quantity.substr(prefix.size());
+    if (name == "between_failures_s") return result.plan.between_failures.value;
+    if (name == "checkpoint_s") return result.plan.run.write.value;
+    if (name == "load_s") return result.plan.run.load.value;
+    const auto mean = [&](std::string_view key) { return result.quantity(key).spread.mean; };
+    if (name == "interruptions") return mean("restarts");
+    if (name == "failures") return mean("hardware") + mean("software");
+    for (const std::string_view key : {"goodput", "hardware", "software", "planned"}) {
+        if (name == key) return mean(key);
+    }
+    throw RangeError(fmt::format("a run has no {}", quantity));
 }
 
 }  // namespace
@@ -200,44 +230,6 @@ Seconds collective_time(const CollectiveRequest& request) {
         refuse_file({}, error.what());
     }
 }
-
-namespace {
-
-constexpr std::string_view prefix = "run.";
-
-std::optional<Seconds> duration(Field& field, std::string_view key) {
-    return field.has(key) ? std::optional(field.duration(key)) : std::nullopt;
-}
-
-RunTerms read_terms(Document document) {
-    Field root = document.root(), run = root.object("run");
-    RunTerms terms{.time = Seconds{run.number("days") * 86400},
-                   .saving = run.flag("asynchronous", false) ? Saving::asynchronous : Saving::synchronous,
-                   .interval = duration(run, "checkpoint_every"),
-                   .detection = duration(run, "detection"),
-                   .stop = duration(run, "stop"),
-                   .launch = duration(run, "launch")};
-    if (run.has("spares")) terms.spares = run.whole("spares");
-    run.done();
-    document.check();
-    return terms;
-}
-
-double value_of(std::string_view quantity, const RunResult& result) {
-    const std::string_view name = quantity.substr(prefix.size());
-    if (name == "between_failures_s") return result.plan.between_failures.value;
-    if (name == "checkpoint_s") return result.plan.run.write.value;
-    if (name == "load_s") return result.plan.run.load.value;
-    const auto mean = [&](std::string_view key) { return result.quantity(key).spread.mean; };
-    if (name == "interruptions") return mean("restarts");
-    if (name == "failures") return mean("hardware") + mean("software");
-    for (const std::string_view key : {"goodput", "hardware", "software", "planned"}) {
-        if (name == key) return mean(key);
-    }
-    throw RangeError(fmt::format("a run has no {}", quantity));
-}
-
-}  // namespace
 
 bool is_of_run(std::string_view quantity) { return quantity.starts_with(prefix); }
 
