@@ -36,19 +36,19 @@ inline bool given(const po::variables_map& arguments, const char* option) { retu
 // Under which heading `weft --help` lists a command, in this order.
 enum class CommandGroup : std::uint8_t { run, inspect, exchange, other };
 
-// All that a command says on stdout.
+// What a command says on stdout at its end; some have written before.
 struct Answer {
-    std::string text;
+    std::string text{};
     Exit exit = Exit::ok;
 };
 
 // The user's mistakes: throw ConfigError (exit code 3) or po::error (exit code 2).
 struct Command {
-    std::string_view name;                            // "simulate"
-    std::string_view summary;                         // one line for `weft --help`
-    Exit (*run)(const po::variables_map&) = nullptr;  // prints results to stdout
+    std::string_view name;     // "simulate"
+    std::string_view summary;  // one line for `weft --help`
+    Answer (*run)(const po::variables_map&) = nullptr;
     CommandGroup group = CommandGroup::other;
-    Answer (*answer)(const po::variables_map&) = nullptr;  // in place of `run`: what the library can ask as well
+    bool is_of_library = false;  // which can ask it as well: it says nothing but its answer
 };
 
 namespace commands {

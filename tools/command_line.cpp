@@ -249,8 +249,7 @@ Exit run_command_line(std::span<const char* const> arguments) {
     const po::variables_map values = parse_arguments(command, arguments.subspan(1));
     if (values.contains("help")) return print(command_help(command));
     try {
-        if (command.run != nullptr) return command.run(values);
-        const Answer answer = command.answer(values);
+        const Answer answer = command.run(values);
         fmt::print("{}", answer.text);
         return answer.exit;
     } catch (const po::error& error) {  // an argument that only the command could judge

@@ -13,6 +13,7 @@
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/shipped.hpp"
 #include "tools/digest.hpp"
+#include "tools/parallel.hpp"
 #include "topologies/placement.hpp"
 #include "workloads/formats/job_file.hpp"
 
@@ -51,13 +52,11 @@ std::pair<std::string, double> read_background(const std::string& text, const Ma
 }
 
 // On every link between switches, but where --background says another share of a class.
-void read_load(const std::string& text, const MachineInfo& machine, Fabric& fabric) {
-    const std::optional<double> share = read_share(text);
-    if (!share) throw po::error(fmt::format("--load: expected a share of at least 0 and below 1, got \"{}\"", text));
+void read_load(double share, const MachineInfo& machine, Fabric& fabric) {
     if (machine.switch_classes.empty()) {
         throw po::error(fmt::format("--load: {} has no links between switches that others could use", machine.name));
     }
-    add_load(fabric, *share, machine.switch_classes);
+    add_load(fabric, share, machine.switch_classes);
 }
 
 std::vector<std::uint32_t> read_placement(const std::string& text, const MachineInfo& machine, std::uint32_t nodes) {
@@ -71,33 +70,36 @@ std::vector<std::uint32_t> read_placement(const std::string& text, const Machine
 
 }  // namespace
 
+po::error unexpected(std::string_view option, std::string_view expected, std::string_view text) {
+    return po::error(fmt::format("--{}: expected {}, got \"{}\"", option, expected, text));
+}
+
 std::optional<std::uint32_t> count_option(const po::variables_map& arguments, const CountOption& option) {
-    if (arguments.count(option.name) == 0) return std::nullopt;
-    const std::string& text = arguments[option.name].as<std::string>();
-    const auto value = parse_as<std::uint32_t>(text);
-    if (value && *value >= option.least && *value <= option.most) return value;
     const bool bounded = option.most < std::numeric_limits<std::uint32_t>::max();
-    throw po::error(fmt::format("--{}: expected a whole number of at least {}{}{}, got \"{}\"", option.name,
-                                option.least, bounded ? fmt::format(" and at most {}", option.most) : "",
-                                option.reason.empty() ? "" : fmt::format(" ({})", option.reason), text));
+    const std::string expected = fmt::format("a whole number of at least {}{}{}", option.least,
+                                             bounded ? fmt::format(" and at most {}", option.most) : "",
+                                             option.reason.empty() ? "" : fmt::format(" ({})", option.reason));
+    return read_option(arguments, option.name, expected, [&](const std::string& text) {
+        const auto value = parse_as<std::uint32_t>(text);
+        return value && *value >= option.least && *value <= option.most ? value : std::nullopt;
+    });
+}
+
+unsigned threads_option(const po::variables_map& arguments) {
+    return count_option(arguments, {.name = "jobs", .most = 1024, .reason = "each is a thread"})
+        .value_or(all_threads());
 }
 
 std::optional<double> decimal_option(const po::variables_map& arguments, const char* option, std::string_view example) {
-    if (!arguments.count(option)) return std::nullopt;
-    const std::string& text = arguments[option].as<std::string>();
-    constexpr std::array<std::pair<char, double>, 5> suffixes{
-        {{'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'B', 1e9}, {'T', 1e12}}};
-    std::string_view number = text;
-    double factor = 1;
-    for (const auto& [suffix, times] : suffixes) {
-        if (!number.ends_with(suffix)) continue;
-        number.remove_suffix(1);
-        factor = times;
-        break;
-    }
-    const auto value = parse_as<double>(number);
-    if (value && std::isfinite(*value) && *value > 0) return *value * factor;
-    throw po::error(fmt::format("--{}: expected a number above 0 such as {}, got \"{}\"", option, example, text));
+    const auto read = [](std::string_view number) {
+        constexpr std::array<std::pair<std::string_view, double>, 6> suffixes{
+            {{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"B", 1e9}, {"T", 1e12}, {"", 1}}};
+        const auto ends = [&](const auto& each) { return number.ends_with(each.first); };
+        const auto [suffix, factor] = *std::ranges::find_if(suffixes, ends);
+        const auto value = parse_as<double>(number.substr(0, number.size() - suffix.size()));
+        return value && std::isfinite(*value) && *value > 0 ? std::optional(*value * factor) : std::nullopt;
+    };
+    return read_option(arguments, option, fmt::format("a number above 0 such as {}", example), read);
 }
 
 std::vector<std::uint32_t> numbers_option(const po::variables_map& arguments, const char* name, std::size_t count) {
@@ -122,15 +124,13 @@ std::string option_text(const po::variables_map& arguments, const char* name) {
 }
 
 std::optional<FlopConvention> flops_option(const po::variables_map& arguments) {
-    if (!arguments.count("flops")) return std::nullopt;
-    const std::string& name = arguments["flops"].as<std::string>();
-    if (const auto convention = find_flop_convention(name)) return convention;
-    throw po::error(fmt::format("--flops: expected {}, got \"{}\"", fmt::join(flop_convention_names, ", "), name));
+    const std::string names = fmt::format("{}", fmt::join(flop_convention_names, ", "));
+    return read_option(arguments, "flops", names, find_flop_convention);
 }
 
 Folding folding_named(const std::string& how) {
     if (const std::optional<Folding> folding = enumerator_called<Folding>(how)) return *folding;
-    throw po::error(fmt::format("--fold: expected automatic, exact, stages or none, got \"{}\"", how));
+    throw unexpected("fold", "automatic, exact, stages or none", how);
 }
 
 Folding folding_option(const po::variables_map& arguments) {
@@ -143,15 +143,14 @@ Folding folding_option(const po::variables_map& arguments) {
     return Folding::none;
 }
 
-std::string output_option(const boost::program_options::variables_map& arguments, const char* option,
+std::string output_option(const po::variables_map& arguments, const char* option,
                           std::initializer_list<std::string_view> endings) {
-    if (!arguments.count(option)) return "";
-    const std::string& path = arguments[option].as<std::string>();
-    for (const std::string_view ending : endings) {
-        if (path.ends_with(ending)) return path;
-    }
-    throw boost::program_options::error(
-        fmt::format("--{}: expected a name that ends in {}, got \"{}\"", option, fmt::join(endings, " or "), path));
+    const std::string expected = fmt::format("a name that ends in {}", fmt::join(endings, " or "));
+    const auto ends_well = [&](const std::string& path) {
+        const bool good = std::ranges::any_of(endings, [&](std::string_view ending) { return path.ends_with(ending); });
+        return good ? std::optional(path) : std::nullopt;
+    };
+    return read_option(arguments, option, expected, ends_well).value_or("");
 }
 
 Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& machine, std::uint32_t nodes) {
@@ -160,12 +159,11 @@ Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& mach
     if (arguments.count("placement") > 0) {
         fabric.placement = read_placement(arguments["placement"].as<std::string>(), machine, nodes);
     }
-    if (arguments.count("background") > 0) {
-        for (const std::string& each : arguments["background"].as<Words>()) {
-            fabric.background.push_back(read_background(each, machine));
-        }
+    for (const std::string& each : option_texts(arguments, "background")) {
+        fabric.background.push_back(read_background(each, machine));
     }
-    if (arguments.count("load") > 0) read_load(arguments["load"].as<std::string>(), machine, fabric);
+    const auto load = read_option(arguments, "load", "a share of at least 0 and below 1", read_share);
+    if (load) read_load(*load, machine, fabric);
     return fabric;
 }
 
@@ -235,32 +233,31 @@ std::string typed_command(std::string_view command, const po::variables_map& arg
                           std::initializer_list<const char*> options) {
     std::string typed = fmt::format("weft {}", command);
     if (arguments.count("job")) typed += " " + job_path(arguments);
-    for (const char* const option : {"machine", "nodes", "gpus", "model", "vocabulary", "global"}) {
-        if (arguments.count(option)) typed += fmt::format(" --{} {}", option, arguments[option].as<std::string>());
-    }
     const auto add = [&](const char* option) {
-        for (const std::string& text : option_texts(arguments, option))
-            typed += fmt::format(" --{} '{}'", option, text);
+        const po::variable_value& value = arguments[option];
+        if (value.empty() || value.defaulted()) return;
+        if (const auto* const texts = boost::any_cast<Words>(&value.value())) {
+            for (const std::string& text : *texts) typed += fmt::format(" --{} '{}'", option, text);
+        } else {
+            const auto* const text = boost::any_cast<std::string>(&value.value());
+            typed += fmt::format(" --{}{}", option, text != nullptr ? " " + *text : "");
+        }
     };
-    add("set");
+    for (const char* const option : {"machine", "nodes", "gpus", "model", "vocabulary", "global", "set"}) add(option);
     for (const char* const option : options) add(option);
     return typed;
 }
 
 JobInput job_input(std::string_view command, const po::variables_map& arguments) {
     const Document document = job_document(arguments);
-    std::string typed = typed_command(command, arguments);
-    if (!arguments["network"].defaulted()) typed += " --network " + arguments["network"].as<std::string>();
-    return {.command = std::move(typed),
+    return {.command = typed_command(command, arguments, {"network"}),
             .text = document.text(),
             .folder = std::filesystem::path(job_path(arguments)).parent_path()};
 }
 
 NetworkKind network_named(const std::string& name) {
-    if (name == "flow") return NetworkKind::flow;
-    if (name == "ideal") return NetworkKind::ideal;
-    if (name == "free") return NetworkKind::free;
-    throw po::error("--network: expected flow, ideal or free, got \"" + name + "\"");
+    if (const std::optional<NetworkKind> kind = enumerator_called<NetworkKind>(name)) return *kind;
+    throw unexpected("network", "flow, ideal or free", name);
 }
 
 NetworkKind network_option(const po::variables_map& arguments) {

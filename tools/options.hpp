@@ -34,10 +34,23 @@ struct CountOption {
 // Absent where it is not given and has no default. Throws po::error: what stands there is no such number.
 std::optional<std::uint32_t> count_option(const po::variables_map& arguments, const CountOption& option);
 
+// "--option: expected ..., got ..."
+po::error unexpected(std::string_view option, std::string_view expected, std::string_view text);
+
+// What `read` makes of the option's text; absent where it is not given. Throws po::error: it makes nothing of it.
+template <class Read>
+auto read_option(const po::variables_map& arguments, const char* option, std::string_view expected, Read read)
+    -> decltype(read(std::string())) {
+    if (arguments.count(option) == 0) return std::nullopt;
+    const std::string& text = arguments[option].as<std::string>();
+    if (auto value = read(text)) return value;
+    throw unexpected(option, expected, text);
+}
+
 // "15T", "300B", "2.5e9": decimal, above 0. Throws po::error.
 std::optional<double> decimal_option(const po::variables_map& arguments, const char* option, std::string_view example);
 
-inline constexpr CountOption jobs_option{.name = "jobs", .most = 1024, .reason = "each is a thread"};
+unsigned threads_option(const po::variables_map& arguments);  // --jobs, or all of the processor's
 
 // Numbers below `count`, ascending, of an option such as "0,4-6"; none if it is not given. Throws po::error.
 std::vector<std::uint32_t> numbers_option(const po::variables_map& arguments, const char* name, std::size_t count);
@@ -53,7 +66,7 @@ Folding folding_named(const std::string& how);               // throws po::error
 Folding folding_option(const po::variables_map& arguments);  // throws po::error for another name
 
 // The file that --`option` names; empty if it is not given. po::error where its name ends in none of `endings`.
-std::string output_option(const boost::program_options::variables_map& arguments, const char* option,
+std::string output_option(const po::variables_map& arguments, const char* option,
                           std::initializer_list<std::string_view> endings);
 
 // --placement, --routing, --background and --load, for a job of at most as many nodes as the machine has. Throws
@@ -80,7 +93,7 @@ void print_job_notes(const po::variables_map& arguments);
 
 // The texts of a repeatable option, as typed; none if it is not given.
 std::vector<std::string> option_texts(const po::variables_map& arguments, const char* option);
-// "weft COMMAND JOB --set '...'" with what was typed for some repeatable options.
+// "weft COMMAND JOB --set '...'" with what was typed of these options.
 std::string typed_command(std::string_view command, const po::variables_map& arguments,
                           std::initializer_list<const char*> options = {});
 

@@ -130,11 +130,8 @@ TooLarge::TooLarge(const StepSize& step, Bytes most)
       limit(most) {}
 
 Bytes memory_limit(const po::variables_map& arguments, unsigned at_a_time) {
-    if (arguments.count("memory-limit") == 0) return free_memory() * (most_of_free / at_a_time);
-    const std::string& text = arguments["memory-limit"].as<std::string>();
-    const std::optional<Bytes> limit = parse_bytes(text);
-    if (!limit) throw po::error(fmt::format("--memory-limit: expected a size such as 16GiB, got \"{}\"", text));
-    return *limit / at_a_time;
+    const std::optional<Bytes> limit = read_option(arguments, "memory-limit", "a size such as 16GiB", parse_bytes);
+    return limit ? *limit / at_a_time : free_memory() * (most_of_free / at_a_time);
 }
 
 SizeListener refuse_above(Bytes limit) {

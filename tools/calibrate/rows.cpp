@@ -142,10 +142,7 @@ std::vector<DeviceConstant> asked(std::vector<DeviceConstant> all, const po::var
 
 // --within, where it is given: 0 may become anything.
 void limit(std::vector<DeviceConstant>& constants, const Device& device, const po::variables_map& arguments) {
-    const double factor = arguments["within"].as<double>();
-    if (!(factor > 1.0 && std::isfinite(factor))) {
-        throw po::error(fmt::format("--within: expected a factor above 1, got {}", factor));
-    }
+    const double factor = within_option(arguments);
     if (arguments["within"].defaulted()) return;
     for (DeviceConstant& constant : constants) {
         const double value = constant.value(device);
@@ -175,42 +172,6 @@ void check_rows(const std::vector<DeviceFitSource>& sources) {
         "no row is left to fit: name tables of kernels or a --set, and hold back fewer rows. Of a set, those count "
         "whose machine has a device of this name, which of a file is its own without .json");
 }
-
-}  // namespace
-
-MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library) {
-    const MeasurementHints hints = hints_of(arguments);
-    const std::vector<HeldCell> holds = read_holds(arguments);
-    MeasuredRows result;
-    std::vector<Diagnostic> errors;
-    for (const std::string& file : arguments["table"].as<Words>()) {
-        const MeasurementTable table = read_measurements(file, hints);
-        for (const SkippedRow& row : table.skipped) {
-            fmt::print(stderr, "{}:{}: skipped: {}\n", file, row.line, row.why);
-        }
-        std::vector<CollectiveMeasurement> rows = of_one_kind(table, table.rows, library.name);
-        if (std::string wrong = contradiction(rows, hints); !wrong.empty()) {
-            errors.push_back({file, rows.front().line, 1, {}, std::move(wrong)});
-            continue;
-        }
-        for (CollectiveMeasurement& row : rows) {
-            if (std::string wrong = place(row, machine.info()); !wrong.empty()) {
-                errors.push_back({.file = file, .line = row.line, .column = 1, .key = {}, .message = std::move(wrong)});
-                continue;
-            }
-            const bool held = is_held(row, holds);
-            result.rows.push_back({.measured = std::move(row), .is_held = held});
-            result.files.push_back(std::filesystem::path(file).filename().string());
-        }
-    }
-    if (!errors.empty()) throw ConfigError(std::move(errors));
-    if (std::ranges::all_of(result.rows, [](const CalibrationRow& row) { return row.is_held; })) {
-        throw po::error("--hold: no row is left to fit");
-    }
-    return result;
-}
-
-namespace {
 
 // What the command line brings together: tables of kernels, rows of sets, traces of steps.
 struct Gathered {
@@ -250,6 +211,44 @@ void name_passes(Device& device) {
 }
 
 }  // namespace
+
+double within_option(const po::variables_map& arguments) {
+    const double factor = arguments["within"].as<double>();
+    if (factor > 1.0 && std::isfinite(factor)) return factor;
+    throw po::error(fmt::format("--within: expected a factor above 1, got {}", factor));
+}
+
+MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library) {
+    const MeasurementHints hints = hints_of(arguments);
+    const std::vector<HeldCell> holds = read_holds(arguments);
+    MeasuredRows result;
+    std::vector<Diagnostic> errors;
+    for (const std::string& file : arguments["table"].as<Words>()) {
+        const MeasurementTable table = read_measurements(file, hints);
+        for (const SkippedRow& row : table.skipped) {
+            fmt::print(stderr, "{}:{}: skipped: {}\n", file, row.line, row.why);
+        }
+        std::vector<CollectiveMeasurement> rows = of_one_kind(table, table.rows, library.name);
+        if (std::string wrong = contradiction(rows, hints); !wrong.empty()) {
+            errors.push_back({file, rows.front().line, 1, {}, std::move(wrong)});
+            continue;
+        }
+        for (CollectiveMeasurement& row : rows) {
+            if (std::string wrong = place(row, machine.info()); !wrong.empty()) {
+                errors.push_back({.file = file, .line = row.line, .column = 1, .key = {}, .message = std::move(wrong)});
+                continue;
+            }
+            const bool held = is_held(row, holds);
+            result.rows.push_back({.measured = std::move(row), .is_held = held});
+            result.files.push_back(std::filesystem::path(file).filename().string());
+        }
+    }
+    if (!errors.empty()) throw ConfigError(std::move(errors));
+    if (std::ranges::all_of(result.rows, [](const CalibrationRow& row) { return row.is_held; })) {
+        throw po::error("--hold: no row is left to fit");
+    }
+    return result;
+}
 
 DeviceFit calibrate_device(const po::variables_map& arguments) {
     std::string name = option_text(arguments, "device");

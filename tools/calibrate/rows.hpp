@@ -17,6 +17,8 @@ struct MeasuredRows {
     std::vector<std::string> files;  // of each row
 };
 
+double within_option(const po::variables_map& arguments);  // throws po::error: no factor above 1
+
 // The rows of the tables on the command line that were measured with `library`, with ranks and nodes made sure of.
 // Throws ConfigError, and po::error for options.
 MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library);

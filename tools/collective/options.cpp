@@ -10,7 +10,6 @@
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/options.hpp"
-#include "tools/parallel.hpp"
 #include "topologies/library_reader.hpp"
 
 namespace weft {
@@ -198,11 +197,11 @@ JitterTerms jitter_option(const po::variables_map& arguments, bool hashes) {
     if (arguments["explicit"].as<bool>()) throw po::error("--samples: of rounds in lock step, not with --explicit");
     JitterTerms terms{.samples = *count_option(arguments, {.name = "samples", .most = 10'000'000}),
                       .seed = count_option(arguments, {.name = "seed", .least = 0}).value_or(0),
-                      .jobs = count_option(arguments, jobs_option).value_or(all_threads())};
+                      .jobs = threads_option(arguments)};
     if (text.empty()) return terms;
     terms.deviation = parse_as<double>(text).value_or(-1.0);
     if (terms.deviation >= 0.0 && terms.deviation <= 1.0) return terms;
-    throw po::error(fmt::format("--jitter: expected a number from 0 to 1, got \"{}\"", text));
+    throw unexpected("jitter", "a number from 0 to 1", text);
 }
 
 CollectiveRequest collective_request(const po::variables_map& arguments) {

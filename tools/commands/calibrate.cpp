@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <vector>
 
@@ -33,11 +32,6 @@ std::vector<Constant> constants_asked(const std::string& list) {
     return constants;
 }
 
-double factor_asked(double factor) {
-    if (factor > 1.0 && std::isfinite(factor)) return factor;
-    throw po::error(fmt::format("--within: expected a factor above 1, got {}", factor));
-}
-
 Answer calibrate_library(const po::variables_map& arguments) {
     if (arguments.count("table") == 0) throw po::required_option("table");
     if (arguments.count("set") > 0) throw po::error("--set: validation sets fit a --device");
@@ -48,7 +42,7 @@ Answer calibrate_library(const po::variables_map& arguments) {
     const MeasuredRows rows = measured_rows(arguments, machine, library);
     const CalibrationTask task{.rows = rows.rows,
                                .constants = constants,
-                               .most_change = factor_asked(arguments["within"].as<double>()),
+                               .most_change = within_option(arguments),
                                .preference = {.algorithm = option_text(arguments, "algorithm"),
                                               .protocol = option_text(arguments, "protocol")},
                                .blocking = calls_option(arguments) == Calls::blocking ? library.blocking : Seconds{}};
@@ -77,8 +71,9 @@ Answer answer_calibrate(const po::variables_map& arguments) {
 extern const Command calibrate{
     .name = "calibrate",
     .summary = "fit a library's or a device's constants to measurements",
+    .run = answer_calibrate,
     .group = CommandGroup::exchange,
-    .answer = answer_calibrate,
+    .is_of_library = true,
 };
 
 }  // namespace weft::commands

@@ -252,7 +252,7 @@ std::string finding_json(const Finding& found, std::string_view kind) {
     return json_text(json);
 }
 
-Exit run_check(const po::variables_map& arguments) {
+Answer run_check(const po::variables_map& arguments) {
     const bool as_json = given(arguments, "json");
     std::string_view kind;
     Finding found{.exit = Exit::bad_input};
@@ -265,12 +265,10 @@ Exit run_check(const po::variables_map& arguments) {
         if (!as_json) throw;
         found.diagnostics = {{.file = job_path(arguments), .key = {}, .message = error.what()}};
     }
-    if (as_json) {
-        fmt::print("{}", finding_json(found, kind));
-    } else {
-        fmt::print(found.exit == Exit::ok ? stdout : stderr, "{}", found.text);
-    }
-    return found.exit;
+    if (as_json) return {finding_json(found, kind), found.exit};
+    if (found.exit == Exit::ok) return {found.text};
+    fmt::print(stderr, "{}", found.text);
+    return {.exit = found.exit};
 }
 
 }  // namespace

@@ -127,8 +127,9 @@ Answer answer_collective(const po::variables_map& arguments) {
 extern const Command collective{
     .name = "collective",
     .summary = "time of a collective, as nccl-tests or the OSU benchmarks print it",
+    .run = answer_collective,
     .group = CommandGroup::inspect,
-    .answer = answer_collective,
+    .is_of_library = true,
 };
 
 }  // namespace weft::commands

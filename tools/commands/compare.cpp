@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "sim/io/files.hpp"
@@ -12,6 +11,7 @@
 #include "tools/explain/job_comparison.hpp"
 #include "tools/options.hpp"
 #include "tools/output/comparison_text.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/refusals.hpp"
 #include "workloads/recorded/step_comparison.hpp"
@@ -42,10 +42,8 @@ std::vector<ComparedJob> compared(const po::variables_map& arguments) {
 }
 
 std::string command(const po::variables_map& arguments) {
-    std::string typed =
-        typed_command(fmt::format("compare {}", fmt::join(option_texts(arguments, "jobs"), " ")), arguments);
-    if (!arguments["network"].defaulted()) typed += " --network " + arguments["network"].as<std::string>();
-    return typed;
+    const std::string jobs = fmt::format("compare {}", fmt::join(option_texts(arguments, "jobs"), " "));
+    return typed_command(jobs, arguments, {"network"});
 }
 
 ResultPageText page_text(const po::variables_map& arguments, const JobComparison& comparison) {
@@ -73,7 +71,7 @@ std::vector<std::string> traces_among(const po::variables_map& arguments) {
     return traces;
 }
 
-Exit run_traces(const po::variables_map& arguments, const std::vector<std::string>& traces) {
+Answer run_traces(const po::variables_map& arguments, const std::vector<std::string>& traces) {
     const std::string page = output_option(arguments, "report", {".html"});
     const std::filesystem::path path = option_texts(arguments, "jobs").front();
     OpenedJob job = open_job(path.string(), job_overrides(arguments));
@@ -96,17 +94,10 @@ Exit run_traces(const po::variables_map& arguments, const std::vector<std::strin
         const JobInput input{.command = command(arguments), .text = text, .folder = path.parent_path()};
         write_file_atomically(page, step_comparison_page(of_page, run, input, path.stem().string()));
     }
-    if (given(arguments, "json")) {
-        fmt::print("{}", step_comparison_json(found));
-        return Exit::ok;
-    }
-    for (const StepComparison& each : found) {
-        fmt::print("{}{}", &each == &found.front() ? "" : "\n", step_comparison_text(each));
-    }
-    return Exit::ok;
+    return {given(arguments, "json") ? step_comparison_json(found) : comma_list(found, step_comparison_text, "\n")};
 }
 
-Exit run_compare(const po::variables_map& arguments) {
+Answer run_compare(const po::variables_map& arguments) {
     if (const std::vector<std::string> traces = traces_among(arguments); !traces.empty()) {
         return run_traces(arguments, traces);
     }
@@ -118,8 +109,7 @@ Exit run_compare(const po::variables_map& arguments) {
                                              .on_size = refuse_above(memory_limit(arguments))},
                               .changes = false});
     if (!page.empty()) write_file_atomically(page, compare_page(comparison, page_text(arguments, comparison)));
-    fmt::print("{}", given(arguments, "json") ? job_comparison_json(comparison) : job_comparison_text(comparison));
-    return Exit::ok;
+    return {given(arguments, "json") ? job_comparison_json(comparison) : job_comparison_text(comparison)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/command.hpp"
 #include "tools/manual/manual.hpp"
@@ -12,20 +13,20 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Exit run_completion(const po::variables_map& arguments) {
+Answer run_completion(const po::variables_map& arguments) {
     const auto shell = arguments["shell"].as<std::string>();
     const Words words = arguments.count("words") > 0 ? arguments["words"].as<Words>() : Words();
     if (shell == "words") {
-        for (const std::string& word : completions(words)) fmt::print("{}\n", word);
-        return Exit::ok;
+        std::string all;
+        for (const std::string& word : completions(words)) all += word + "\n";
+        return {std::move(all)};
     }
     const Words shells = shell_names();
     if (std::ranges::find(shells, shell) == shells.end()) {
         throw po::error(fmt::format("expected one of {}, got \"{}\"", fmt::join(shells, ", "), shell));
     }
     if (!words.empty()) throw po::error("too many arguments");
-    fmt::print("{}", completion_script(shell));
-    return Exit::ok;
+    return {std::string(completion_script(shell))};
 }
 
 }  // namespace

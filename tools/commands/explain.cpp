@@ -14,12 +14,12 @@
 namespace weft::commands {
 namespace {
 
-Exit run_explain(const po::variables_map& typed) {
+Answer run_explain(const po::variables_map& typed) {
     const po::variables_map arguments = with_best_layout(typed);
     const std::string page = output_option(arguments, "report", {".html"});
     const Study study = job_study(arguments);
-    if (refused_for_memory(arguments, study, make_plan(study))) return Exit::does_not_fit;
-    const unsigned threads = count_option(arguments, jobs_option).value_or(all_threads());
+    if (refused_for_memory(arguments, study, make_plan(study))) return {.exit = Exit::does_not_fit};
+    const unsigned threads = threads_option(arguments);
     ProgressBar bar;
     const JobExplanation explained =
         explain_job(study, {.source = job_path(arguments), .overrides = job_overrides(arguments)},
@@ -36,9 +36,8 @@ Exit run_explain(const po::variables_map& typed) {
         write_file_atomically(
             page, explained_page(explained, job_input("explain", arguments), typed_command("simulate", arguments)));
     }
-    fmt::print("{}", given(arguments, "json") ? explanation_json(explained, job_record(arguments))
-                                              : explanation_text(explained));
-    return Exit::ok;
+    return {given(arguments, "json") ? explanation_json(explained, job_record(arguments))
+                                     : explanation_text(explained)};
 }
 
 }  // namespace

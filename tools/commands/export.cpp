@@ -3,8 +3,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -19,13 +17,10 @@ namespace weft::commands {
 namespace {
 
 std::vector<RankId> asked_ranks(const po::variables_map& arguments, std::uint32_t count) {
-    std::vector<std::uint32_t> numbers = numbers_option(arguments, "ranks", count);
-    if (numbers.empty()) {
-        numbers.resize(count);
-        std::iota(numbers.begin(), numbers.end(), 0U);
-    }
     std::vector<RankId> ranks;
-    for (const std::uint32_t number : numbers) ranks.push_back(RankId{number});
+    for (const std::uint32_t number : numbers_option(arguments, "ranks", count)) ranks.push_back(RankId{number});
+    for (std::uint32_t number = 0; !arguments.count("ranks") && number < count; ++number)
+        ranks.push_back(RankId{number});
     return ranks;
 }
 
@@ -67,8 +62,9 @@ Answer answer_export(const po::variables_map& arguments) {
 extern const Command export_{
     .name = "export",
     .summary = "write what launches a job, or shows a simulated step, elsewhere",
+    .run = answer_export,
     .group = CommandGroup::exchange,
-    .answer = answer_export,
+    .is_of_library = true,
 };
 
 }  // namespace weft::commands

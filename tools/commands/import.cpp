@@ -36,21 +36,18 @@ void print_facts(const Import& import) {
     for (const FormatFact& fact : import.facts) fmt::print(stderr, "{} {}\n", fact.name, fact.json);
 }
 
-Exit run_import(const po::variables_map& arguments) {
+Answer run_import(const po::variables_map& arguments) {
     const std::vector<SourceFile> files = read_sources(option_texts(arguments, "file"));
     const Format& format = format_of(files, option_text(arguments, "from"));
     const Import import = import_files(format, files, format_options(arguments));
-    const std::string text = import.object.text();
-    if (arguments.count("out")) write_file_atomically(arguments["out"].as<std::string>(), text);
-    if (given(arguments, "json")) {
-        fmt::print("{}", import_json(format, import));
-        return Exit::ok;
-    }
-    if (!arguments.count("out")) fmt::print("{}", text);
+    std::string text = import.object.text();
+    const bool is_written = arguments.count("out") > 0;
+    if (is_written) write_file_atomically(option_text(arguments, "out"), text);
+    if (given(arguments, "json")) return {import_json(format, import)};
     print_notes(import.notes);
     if (given(arguments, "explain")) explain(import);
     print_facts(import);
-    return Exit::ok;
+    return {is_written ? "" : std::move(text)};
 }
 
 }  // namespace

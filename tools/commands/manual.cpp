@@ -10,7 +10,7 @@
 namespace weft::commands {
 namespace {
 
-Exit run_manual(const po::variables_map& arguments) {
+Answer run_manual(const po::variables_map& arguments) {
     const std::filesystem::path folder = arguments["folder"].as<std::string>();
     const auto write = [&](const std::filesystem::path& path, std::string_view text) {
         std::filesystem::create_directories((folder / path).parent_path());
@@ -23,7 +23,7 @@ Exit run_manual(const po::variables_map& arguments) {
     write("bash-completion/completions/weft", completion_script("bash"));
     write("fish/vendor_completions.d/weft.fish", completion_script("fish"));
     write("zsh/site-functions/_weft", completion_script("zsh"));
-    return Exit::ok;
+    return {};
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 
 using Paths = std::vector<std::string>;
 
-Exit run_merge(const po::variables_map& arguments) {
+Answer run_merge(const po::variables_map& arguments) {
     const std::string out = arguments["out"].as<std::string>();
     try {
         result_format(out);
@@ -33,7 +33,7 @@ Exit run_merge(const po::variables_map& arguments) {
         write_file_atomically(page, sweep_page(text, merged.table));
     }
     fmt::print(stderr, "{}: {} rows of {} shards\n", out, rows, names.size());
-    return Exit::ok;
+    return {};
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ SearchOptions options_of(const po::variables_map& arguments, ProgressBar& bar) {
             .most_simulations = asked.value_or(most_usual_simulations),
             .searched = given(arguments, "modelled") ? Searched::modelled : Searched::runnable,
             .every = arguments.count("out") + arguments.count("report") > 0,  // which have a row for each
-            .threads = count_option(arguments, jobs_option).value_or(all_threads()),
+            .threads = threads_option(arguments),
             .progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); }};
 }
 
@@ -68,7 +68,7 @@ std::optional<RunQuestion> run_question(const po::variables_map& arguments, std:
 }
 
 // --machines.
-Exit plan_machines(const po::variables_map& arguments) {
+Answer plan_machines(const po::variables_map& arguments) {
     for (const char* const option : {"report", "out", "write-job", "launch", "machine"}) {
         if (arguments.count(option))
             throw po::error(fmt::format("--{} is of one machine, --machines of several", option));
@@ -82,9 +82,9 @@ Exit plan_machines(const po::variables_map& arguments) {
     ProgressBar bar;
     const std::vector<MachineAnswer> answers =
         ask_machines(request_of(arguments), machines, options_of(arguments, bar), question);
-    fmt::print("{}", given(arguments, "json") ? machines_json(answers) : machines_text(answers));
     const bool any = std::ranges::any_of(answers, &MachineAnswer::has_layout);
-    return any ? Exit::ok : Exit::does_not_fit;
+    return {given(arguments, "json") ? machines_json(answers) : machines_text(answers),
+            any ? Exit::ok : Exit::does_not_fit};
 }
 
 void write_files(const PlanRequest& request, const PlanResult& result, const po::variables_map& arguments,
@@ -165,7 +165,7 @@ Exit verdict(const PlanResult& result) {
     return result.count(Verdict::does_not_fit) > 0 ? Exit::does_not_fit : Exit::bad_input;
 }
 
-Exit run_plan(const po::variables_map& arguments) {
+Answer run_plan(const po::variables_map& arguments) {
     const unsigned top = *count_option(arguments, {"top"});
     try {
         if (arguments.count("machines")) return plan_machines(arguments);
@@ -180,7 +180,7 @@ Exit run_plan(const po::variables_map& arguments) {
                    given(arguments, "json") ? plan_json(result, job_record(arguments), top) : plan_text(result, top));
         write_files(request, result, arguments, launch);
         if (launch != nullptr) print_launch(request, result, *launch);
-        return verdict(result);
+        return {.exit = verdict(result)};
     } catch (const std::invalid_argument& error) {
         throw po::error(error.what());
     }

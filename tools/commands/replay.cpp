@@ -20,13 +20,9 @@ namespace weft::commands {
 namespace {
 
 std::string command(const po::variables_map& arguments) {
-    std::string typed = typed_command(fmt::format("replay {}", fmt::join(option_texts(arguments, "traces"), " ")),
-                                      arguments, {"background"});
-    for (const char* option : {"compute", "library", "calls", "network", "placement", "routing", "load"}) {
-        if (arguments.count(option) == 0 || arguments[option].defaulted()) continue;
-        typed += fmt::format(" --{} {}", option, option_text(arguments, option));
-    }
-    return typed;
+    const std::string traces = fmt::format("replay {}", fmt::join(option_texts(arguments, "traces"), " "));
+    return typed_command(traces, arguments,
+                         {"background", "compute", "library", "calls", "network", "placement", "routing", "load"});
 }
 
 void set_computation(RecordedProgram& program, const std::string& how) {
@@ -34,8 +30,7 @@ void set_computation(RecordedProgram& program, const std::string& how) {
     const auto factor = parse_as<double>(how);
     if (!factor) return compute_on(program, load_device(how));
     if (!(std::isfinite(*factor) && *factor >= 0.0)) {
-        throw po::error(
-            fmt::format("--compute: expected recorded, a factor of at least 0 or a device, got \"{}\"", how));
+        throw unexpected("compute", "recorded, a factor of at least 0 or a device", how);
     }
     scale_computation(program, *factor);
 }
@@ -81,8 +76,9 @@ Answer answer_replay(const po::variables_map& arguments) {
 extern const Command replay{
     .name = "replay",
     .summary = "run a recorded program, traces of Kineto or Chakra or a GOAL schedule, on a machine",
+    .run = answer_replay,
     .group = CommandGroup::run,
-    .answer = answer_replay,
+    .is_of_library = true,
 };
 
 }  // namespace weft::commands

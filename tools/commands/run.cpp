@@ -18,10 +18,6 @@
 namespace weft::commands {
 namespace {
 
-unsigned threads_of(const po::variables_map& arguments) {
-    return count_option(arguments, jobs_option).value_or(all_threads());
-}
-
 Study study_of_batch(const po::variables_map& arguments, std::uint32_t batch) {
     std::vector<std::string> overrides = job_overrides(arguments);
     overrides.push_back(fmt::format("batch.global={}", batch));
@@ -45,12 +41,12 @@ std::vector<RunStretch> simulate_batches(const po::variables_map& arguments, con
                                     .folding = folding_option(arguments),
                                     .recording = Recording::spans,
                                     .kept = Kept::sums,
-                                    .on_size = refuse_above(memory_limit(arguments, threads_of(arguments)))};
+                                    .on_size = refuse_above(memory_limit(arguments, threads_option(arguments)))};
     const std::vector<BatchStretch> all = batches(arguments, study.job);
     std::vector<RunStretch> result(all.size());
     ProgressBar bar;
     for_each_in_parallel(
-        all.size(), threads_of(arguments),
+        all.size(), threads_option(arguments),
         [&](std::size_t i) {
             const auto [batch, steps] = all[i];
             if (i + 1 == all.size()) {
@@ -75,15 +71,11 @@ std::vector<RunSample> play(const LongRun& run, std::uint32_t seed, std::uint32_
 
 // With what makes the same run again.
 std::string page_command(const po::variables_map& arguments, const RunResult& result) {
-    std::string command = typed_command("run", arguments);
-    for (const char* const option :
-         {"tokens", "steps", "days", "ramp", "checkpoint-every", "spares", "hardware-every", "software-every",
-          "planned-every", "detection", "stop", "launch", "repair", "storage-share", "price"}) {
-        if (arguments.count(option)) command += fmt::format(" --{} {}", option, arguments[option].as<std::string>());
-    }
-    if (given(arguments, "asynchronous")) command += " --asynchronous";
-    if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();
-    return command + fmt::format(" --samples {} --seed {}", result.samples, result.seed);
+    return typed_command("run", arguments,
+                         {"tokens", "steps", "days", "ramp", "checkpoint-every", "spares", "hardware-every",
+                          "software-every", "planned-every", "detection", "stop", "launch", "repair", "storage-share",
+                          "price", "asynchronous", "network"}) +
+           fmt::format(" --samples {} --seed {}", result.samples, result.seed);
 }
 
 Answer answer_run(const po::variables_map& typed) {
@@ -101,7 +93,7 @@ Answer answer_run(const po::variables_map& typed) {
     }
     RunPlan run = plan_run(plan, simulate_batches(arguments, study, plan), terms);
     check_work(run.run, count);
-    const std::vector<RunSample> samples = play(run.run, seed, count, threads_of(arguments));
+    const std::vector<RunSample> samples = play(run.run, seed, count, threads_option(arguments));
     const RunResult result = run_result(std::move(run), samples, seed, hourly, study.job.layout.ranks());
     const MachineInfo& machine = study.machine.info();
     if (!page.empty()) {
@@ -116,8 +108,9 @@ Answer answer_run(const po::variables_map& typed) {
 extern const Command run{
     .name = "run",
     .summary = "a whole training run: time, goodput, cost and energy under failures",
+    .run = answer_run,
     .group = CommandGroup::run,
-    .answer = answer_run,
+    .is_of_library = true,
 };
 
 }  // namespace weft::commands

@@ -10,15 +10,14 @@
 namespace weft::commands {
 namespace {
 
-Exit run_schema(const po::variables_map& arguments) {
+Answer run_schema(const po::variables_map& arguments) {
     const auto kind = arguments["kind"].as<std::string>();
     const std::vector<std::string> kinds = reference_kinds();
     if (std::ranges::find(kinds, kind) == kinds.end()) {
         throw po::error(fmt::format("expected one of {}, got \"{}\"", fmt::join(kinds, ", "), kind));
     }
     const Reference reference = make_reference(kind);
-    fmt::print("{}", given(arguments, "markdown") ? reference_markdown(reference) : json_schema(reference));
-    return Exit::ok;
+    return {given(arguments, "markdown") ? reference_markdown(reference) : json_schema(reference)};
 }
 
 }  // namespace

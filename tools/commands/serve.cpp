@@ -37,7 +37,7 @@ Exit leave(const Server& server) {
     return Exit::interrupted;
 }
 
-Exit run_serve(const po::variables_map& arguments) {
+Answer run_serve(const po::variables_map& arguments) {
     limit_memory();
     const CountOption port_option{.name = "port", .least = 0, .most = 65535, .reason = "a port has 16 bits"};
     const auto port = static_cast<std::uint16_t>(*count_option(arguments, port_option));
@@ -49,7 +49,7 @@ Exit run_serve(const po::variables_map& arguments) {
     std::fflush(stdout);
     fmt::print(stderr, "open this in a browser of this machine; Ctrl-C ends it\n");
     server.run();
-    return leave(server);
+    return {.exit = leave(server)};
 }
 
 }  // namespace

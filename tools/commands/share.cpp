@@ -176,8 +176,9 @@ Answer answer_share(const po::variables_map& arguments) {
 extern const Command share{
     .name = "share",
     .summary = "jobs that share a machine: how much slower each gets, and where they meet",
+    .run = answer_share,
     .group = CommandGroup::run,
-    .answer = answer_share,
+    .is_of_library = true,
 };
 
 }  // namespace weft::commands

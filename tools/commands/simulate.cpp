@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <future>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "sim/io/files.hpp"
@@ -83,16 +82,12 @@ SizeListener size_listener(const po::variables_map& arguments, Seconds& foreseen
     };
 }
 
-Exit dry_run(const po::variables_map& arguments, const Study& study, const Plan& plan,
-             const SimulationOptions& options) {
+Answer dry_run(const po::variables_map& arguments, const Study& study, const Plan& plan,
+               const SimulationOptions& options) {
     SizedStep step = size_step(plan, prepare(study)->costs(plan), {.folding = options.folding});
     step.size.is_written_out = options.kept == Kept::ops;
-    if (given(arguments, "json")) {
-        fmt::print("{}", size_json(step));
-    } else {
-        fmt::print("simulating takes {} (--fold {})\n", size_text(step.size), name(step.folding));
-    }
-    return Exit::ok;
+    if (given(arguments, "json")) return {size_json(step)};
+    return {fmt::format("simulating takes {} (--fold {})\n", size_text(step.size), name(step.folding))};
 }
 
 // The files that were asked for, by name; "" is none.
@@ -121,22 +116,20 @@ Files asked_files(const po::variables_map& arguments) {
     return files;
 }
 
-// `explained`: what the page says besides, where there is one.
-void write_files(const po::variables_map& arguments, const Files& files, const Study& study,
-                 const Simulation& simulation, const ExplainedStep* explained, const Report& report) {
+// `explained`: what the page says, where there is one.
+void write_files(const po::variables_map& arguments, const Files& files, const Simulation& simulation,
+                 const std::optional<JobExplanation>& explained) {
     std::future<void> traced;  // written while the rest is worked out
     if (!files.trace.empty()) {
         traced = std::async(std::launch::async, [&] { write_step_trace(simulation, files.trace); });
     }
     if (!files.links.empty()) write_step_links(simulation, files.links);
     if (!files.picture.empty()) write_step_picture(simulation, files.picture);
-    if (explained != nullptr) {
-        write_file_atomically(files.page, step_page(study, *explained, report, job_input("simulate", arguments)));
-    }
+    if (explained) write_file_atomically(files.page, explained_page(*explained, job_input("simulate", arguments)));
     if (traced.valid()) traced.get();
 }
 
-Exit simulate_once(const po::variables_map& arguments) {
+Answer simulate_once(const po::variables_map& arguments) {
     const auto start = std::chrono::steady_clock::now();
     const bool is_json = given(arguments, "json");
     const Files files = asked_files(arguments);
@@ -147,8 +140,7 @@ Exit simulate_once(const po::variables_map& arguments) {
     if (refused_for_memory(arguments, plan, advice)) {
         Report report = planned_report(plan, network_option(arguments));
         report.advice = advice;
-        if (is_json) fmt::print("{}", planned_json(report, plan, job_record(arguments), validity));
-        return Exit::does_not_fit;
+        return {is_json ? planned_json(report, plan, job_record(arguments), validity) : "", Exit::does_not_fit};
     }
     SimulationOptions options{
         .network = network_option(arguments),
@@ -167,40 +159,36 @@ Exit simulate_once(const po::variables_map& arguments) {
     };
     if (given(arguments, "compare")) {
         const Comparison both = compare(study, plan, options);
-        fmt::print("{}", is_json ? comparison_json(both) : comparison_text(both));
-        return Exit::ok;
+        return {is_json ? comparison_json(both) : comparison_text(both)};
     }
-    std::optional<ExplainedStep> explained;
-    if (!files.page.empty()) explained = simulate_to_explain(study, options, prepare(study));
+    std::optional<JobExplanation> explained;
+    if (!files.page.empty()) explained = explain_job(study, {}, {.simulation = options, .changes = false});
     std::optional<Simulation> plain;
     if (!explained) plain = simulate_step(study, std::move(plan), options);
     bar.reset();
-    const Simulation& simulation = explained ? explained->run : *plain;
+    const Simulation& simulation = explained ? explained->step.run : *plain;
     Report report = make_report(simulation);
     report.advice = advice;
     const std::optional<Metric> flops = asked_flops(arguments, simulation);
     if (flops && !report.has(flops->key)) report.metrics.push_back(*flops);
-    write_files(arguments, files, study, simulation, explained ? &*explained : nullptr, report);
+    if (explained) explained->report = report;
+    write_files(arguments, files, simulation, explained);
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-    if (is_json) {
-        fmt::print("{}", report_json(report, simulation.plan, job_record(arguments), validity, wall));
-        return Exit::ok;
-    }
-    fmt::print("{}\n", report_text(report));
-    if (flops) fmt::print("{:.2f} TFLOP/s per GPU: {}\n\n", flops->value, flops->meaning);
-    fmt::print("{}\n{}{} events, {} of wall time\n", validity_text(validity), folding_text(report), report.events,
-               to_text(wall));
-    return Exit::ok;
+    if (is_json) return {report_json(report, simulation.plan, job_record(arguments), validity, wall)};
+    std::string text = report_text(report) + "\n";
+    if (flops) text += fmt::format("{:.2f} TFLOP/s per GPU: {}\n\n", flops->value, flops->meaning);
+    return {text + fmt::format("{}\n{}{} events, {} of wall time\n", validity_text(validity), folding_text(report),
+                               report.events, to_text(wall))};
 }
 
-Exit run_simulate(const po::variables_map& arguments) {
+Answer run_simulate(const po::variables_map& arguments) {
     const po::variables_map complete = with_best_layout(arguments);
     try {
         return simulate_once(complete);
     } catch (const TooLarge& refused) {
         fmt::print(stderr, "error: {}\n{}", refused.what(),
                    what_would_fit(complete, folding_option(complete), refused));
-        return Exit::bad_input;
+        return {.exit = Exit::bad_input};
     }
 }
 

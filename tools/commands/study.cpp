@@ -53,16 +53,13 @@ void write_figure(const StudyFigure& figure, const std::filesystem::path& folder
     fmt::print("{}.svg\n", base.string());
 }
 
-Exit run_study(const po::variables_map& arguments) {
+Answer run_study(const po::variables_map& arguments) {
     const std::vector<StudyFigure> figures = chosen_figures(arguments);
-    if (given(arguments, "list")) {
-        fmt::print("{}", list_of(figures));
-        return Exit::ok;
-    }
+    if (given(arguments, "list")) return {list_of(figures)};
     const std::filesystem::path folder = arguments["out"].as<std::string>();
     std::filesystem::create_directories(folder);
     for (const StudyFigure& figure : figures) write_figure(figure, folder);
-    return Exit::ok;
+    return {};
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ namespace {
 bool is_crew_of_mpi(const po::variables_map& arguments) { return !arguments.count("shard") && is_mpi_job(); }
 
 unsigned threads_of(const po::variables_map& arguments) {
-    return count_option(arguments, jobs_option).value_or(is_crew_of_mpi(arguments) ? 1 : all_threads());
+    return is_crew_of_mpi(arguments) && !arguments.count("jobs") ? 1 : threads_option(arguments);
 }
 
 std::unique_ptr<Crew> crew_of(const po::variables_map& arguments) {
@@ -74,20 +74,20 @@ void write(const po::variables_map& arguments, const SweepSettings& settings, co
     if (outcome.journal) outcome.journal->remove();
 }
 
-Exit report(const SweepSettings& settings, const SweepRun::Outcome& outcome) {
+Answer report(const SweepSettings& settings, const SweepRun::Outcome& outcome) {
     const std::size_t failed = outcome.without_result();
     const bool is_all = failed == outcome.rows.size() && failed > 0;
     if (settings.out) {
         fmt::print(stderr, "{}: {} rows, {} without result\n", settings.out->string(), outcome.rows.size(), failed);
     }
-    if (!is_all) return Exit::ok;
+    if (!is_all) return {};
     const auto& reason = std::get<std::string>(outcome.rows.begin()->second.back());
     fmt::print(stderr, "no point could be simulated; the first: {}\n", reason);
     // A shard's neighbours may have results.
-    return settings.shard.of > 1 ? Exit::ok : Exit::bad_input;
+    return {.exit = settings.shard.of > 1 ? Exit::ok : Exit::bad_input};
 }
 
-Exit report_interruption(const SweepSettings& settings, const SweepRun::Outcome& outcome) {
+Answer report_interruption(const SweepSettings& settings, const SweepRun::Outcome& outcome) {
     const std::size_t rows = rows_of(outcome.header.points, outcome.header.shard);
     if (settings.out) {
         fmt::print(stderr, "interrupted: {} of {} rows are in {}; the same command with --resume goes on\n",
@@ -96,7 +96,7 @@ Exit report_interruption(const SweepSettings& settings, const SweepRun::Outcome&
         fmt::print(stderr, "interrupted: {} of {} rows were done, and are lost; with --out they would be kept\n",
                    outcome.rows.size(), rows);
     }
-    return Exit::interrupted;
+    return {.exit = Exit::interrupted};
 }
 
 // The options that were given and mean each shard.
@@ -116,9 +116,9 @@ std::vector<std::string> options_of_shards(const po::variables_map& arguments) {
     return options;
 }
 
-Exit submit(const po::variables_map& arguments, const SweepRequest& request, const SweepSettings& settings) {
+Answer submit(const po::variables_map& arguments, const SweepRequest& request, const SweepSettings& settings) {
     if (const auto& to = arguments["submit"].as<std::string>(); to != "slurm") {
-        throw po::error(fmt::format("--submit: expected slurm, got \"{}\"", to));
+        throw unexpected("submit", "slurm", to);
     }
     if (!settings.out || !arguments.count("job")) throw po::error("--submit needs JOB, and --out for the table");
     for (const char* const option : {"shard", "jobs", "json", "report"}) {
@@ -136,10 +136,10 @@ Exit submit(const po::variables_map& arguments, const SweepRequest& request, con
         *count_option(arguments, {.name = "shards", .most = 10'000, .reason = "Slurm's arrays"});
     submit_to_slurm(job_path(arguments), *settings.out, std::min<std::size_t>(shards, points),
                     options_of_shards(arguments));
-    return Exit::ok;
+    return {};
 }
 
-Exit run_sweep(const po::variables_map& arguments) {
+Answer run_sweep(const po::variables_map& arguments) {
     SweepSettings settings = sweep_settings(arguments);
     report_path(arguments);  // refuses other names before anything runs
     SweepRequest request = sweep_request(arguments);
@@ -154,7 +154,7 @@ Exit run_sweep(const po::variables_map& arguments) {
         const SweepRun sweep(request);
         if (is_done_already(sweep, settings)) {
             fmt::print(stderr, "{} is complete\n", settings.out->string());
-            return Exit::ok;
+            return {};
         }
         ProgressBar bar;
         settings.stopped = [&] { return interruption.requested(); };
@@ -163,7 +163,7 @@ Exit run_sweep(const po::variables_map& arguments) {
     } catch (const std::invalid_argument& error) {
         throw po::error(error.what());
     }
-    if (!crew->leads()) return Exit::ok;
+    if (!crew->leads()) return {};
     if (!outcome.is_complete()) return report_interruption(settings, outcome);
     write(arguments, settings, outcome);
     return report(settings, outcome);

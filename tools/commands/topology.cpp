@@ -35,7 +35,7 @@ RouteFacts route_asked(std::string_view pair, const Topology& topology) {
     return route;
 }
 
-Exit run_topology(const po::variables_map& arguments) {
+Answer run_topology(const po::variables_map& arguments) {
     const Machine machine = Machine::load(arguments["machine"].as<std::string>());
     MachineInfo info = machine.info();
     const std::uint32_t nodes = nodes_asked(arguments, info);
@@ -46,18 +46,14 @@ Exit run_topology(const po::variables_map& arguments) {
     if (!fabric.placement.empty()) info.neighbourhoods.clear();
     const bool json = given(arguments, "json");
     if (given(arguments, "all") && !given(arguments, "dot")) throw po::error("--all is of the drawing (--dot)");
-    if (given(arguments, "dot")) {
-        fmt::print("{}", to_graphviz(topology, given(arguments, "all") ? Drawn::all : Drawn::used));
-    } else if (given(arguments, "graphml")) {
-        fmt::print("{}", to_graphml(topology));
-    } else if (arguments.count("route") > 0) {
+    if (given(arguments, "dot")) return {to_graphviz(topology, given(arguments, "all") ? Drawn::all : Drawn::used)};
+    if (given(arguments, "graphml")) return {to_graphml(topology)};
+    if (arguments.count("route") > 0) {
         const RouteFacts route = route_asked(arguments["route"].as<std::string>(), topology);
-        fmt::print("{}", json ? to_json(route) : to_text(route).substr(1));  // no blank line before the first
-    } else {
-        const TopologyFacts facts = topology_facts(info, topology);
-        fmt::print("{}", json ? to_json(info, facts) : to_text(info, facts));
+        return {json ? to_json(route) : to_text(route).substr(1)};  // no blank line before the first
     }
-    return Exit::ok;
+    const TopologyFacts facts = topology_facts(info, topology);
+    return {json ? to_json(info, facts) : to_text(info, facts)};
 }
 
 }  // namespace

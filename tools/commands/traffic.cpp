@@ -139,8 +139,9 @@ Answer answer_traffic(const po::variables_map& arguments) {
 extern const Command traffic{
     .name = "traffic",
     .summary = "time and rates of messages between ranks: permutations, incast, a matrix",
+    .run = answer_traffic,
     .group = CommandGroup::inspect,
-    .answer = answer_traffic,
+    .is_of_library = true,
 };
 
 }  // namespace weft::commands

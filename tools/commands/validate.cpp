@@ -50,19 +50,15 @@ std::string job_of(const std::vector<ValidationSet>& sets, const std::string& na
     throw po::error(fmt::format("--job-of: {} has no row \"{}\"{}", sets.front().name, name, suggestion(name, known)));
 }
 
-unsigned threads_asked(const po::variables_map& arguments) {
-    return count_option(arguments, jobs_option).value_or(all_threads());
-}
-
 std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std::vector<ValidationSet>& sets) {
-    ValidationOptions run{.filter = option_text(arguments, "filter"), .threads = threads_asked(arguments)};
+    ValidationOptions run{.filter = option_text(arguments, "filter"), .threads = threads_option(arguments)};
     run.convention = flops_option(arguments).value_or(FlopConvention::model);
     ProgressBar bar;
     run.progress = [&bar](std::size_t done, std::size_t cases) { bar.show(done, cases); };
     return run_validation(sets, run);
 }
 
-Exit run_leave_out(const po::variables_map& arguments) {
+Answer run_leave_out(const po::variables_map& arguments) {
     for (const auto& [option, value] : arguments) {
         if (value.defaulted() || option == "leave-out" || option == "jobs") continue;
         throw po::error("--leave-out takes no --" + option);
@@ -72,14 +68,14 @@ Exit run_leave_out(const po::variables_map& arguments) {
     for (const std::string& name : validation_set_names()) shipped.push_back(load_validation_set(name));
     if (names == std::vector<std::string>{"all"}) names = validation_set_names();
     for (const std::string& name : names) {
-        const LeftOut result = leave_out(load_validation_set(name), shipped, threads_asked(arguments));
+        const LeftOut result = leave_out(load_validation_set(name), shipped, threads_option(arguments));
         fmt::print("{}\n", left_out_text(name, result));
         std::fflush(stdout);
     }
-    return Exit::ok;
+    return {};
 }
 
-Exit run_validate(const po::variables_map& arguments) {
+Answer run_validate(const po::variables_map& arguments) {
     const std::string report = output_option(arguments, "report", {".html"});
     const std::string record = output_option(arguments, "record", {".csv"});
     if (!record.empty() && (arguments.count("set") > 0 || arguments.count("filter") > 0)) {
@@ -87,14 +83,8 @@ Exit run_validate(const po::variables_map& arguments) {
     }
     if (arguments.count("leave-out") > 0) return run_leave_out(arguments);
     const std::vector<ValidationSet> sets = load_sets(arguments);
-    if (given(arguments, "list")) {
-        fmt::print("{}", validation_list(sets));
-        return Exit::ok;
-    }
-    if (arguments.count("job-of")) {
-        fmt::print("{}", job_of(sets, option_text(arguments, "job-of")));
-        return Exit::ok;
-    }
+    if (given(arguments, "list")) return {validation_list(sets)};
+    if (arguments.count("job-of")) return {job_of(sets, option_text(arguments, "job-of"))};
     const std::vector<ValidatedRow> rows = run_rows(arguments, sets);
     if (rows.empty()) throw po::error("--filter: no row has \"" + option_text(arguments, "filter") + "\" in its name");
     const Coverage coverage = arguments.count("filter") ? Coverage::filtered : Coverage::whole;
@@ -115,7 +105,7 @@ Exit run_validate(const po::variables_map& arguments) {
     }
     std::fflush(stdout);  // before what follows on a shared terminal
     fmt::print(stderr, "{}{}\n", broken_bounds_text(validation), verdict_text(validation));
-    return validation.card.passed() ? Exit::ok : Exit::mismatch;
+    return {.exit = validation.card.passed() ? Exit::ok : Exit::mismatch};
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/figures.hpp"
 #include "tools/output/job_json.hpp"
 #include "tools/output/logger_table.hpp"
+#include "tools/output/run_text.hpp"
 #include "tools/output/volume_text.hpp"
 #include "tools/refusals.hpp"
 #include "workloads/volume/volume.hpp"
@@ -37,13 +37,6 @@ std::string log_text(const Study& study, const po::variables_map& arguments) {
     return (given(arguments, "verbose") ? logger_lines(log, world, rank) : "") + logger_summary(log, world);
 }
 
-// What the table is of: "llama3-8b (8.03B parameters) on dgx-h100: 64 ranks = ... on 8 nodes"
-std::string heading(const Study& study) {
-    const Job& job = study.job;
-    return fmt::format("{} on {}: {} ranks = {} on {} nodes, {}\n\n", model_text(job.model), study.machine.info().name,
-                       job.layout.ranks(), axes(job.layout), job.nodes, job.framework->name);
-}
-
 std::string table_text(const Study& study, const VolumeTable& table, const po::variables_map& arguments) {
     const bool histogram = given(arguments, "histogram");
     if (given(arguments, "csv")) {
@@ -51,14 +44,15 @@ std::string table_text(const Study& study, const VolumeTable& table, const po::v
         return given(arguments, "totals") ? volume_totals_csv(table) : volume_csv(table);
     }
     const VolumeParts parts = histogram ? VolumeParts::rows_and_histogram : VolumeParts::rows;
-    if (!given(arguments, "json")) return heading(study) + volume_text(table, parts);
-    const nlohmann::ordered_json job = job_json(study.job, study.machine.info(), job_record(arguments));
+    const MachineInfo& machine = study.machine.info();
+    if (!given(arguments, "json")) return run_heading(study.job, machine) + "\n\n" + volume_text(table, parts);
+    const Json job = job_json(study.job, machine, job_record(arguments));
     return volume_json(table, parts, &job);
 }
 
 void check_options(const po::variables_map& arguments, const std::string& view) {
     if (view != "paper" && view != "framework" && view != "logger") {
-        throw po::error("--view: expected paper, framework or logger, got \"" + view + "\"");
+        throw unexpected("view", "paper, framework or logger", view);
     }
     const bool json = given(arguments, "json"), csv = given(arguments, "csv"), totals = given(arguments, "totals");
     if (json && csv) throw po::error("--json and --csv: only one of them");
@@ -83,11 +77,10 @@ std::string view_of(const po::variables_map& arguments, const std::string& view)
     return table_text(study, logger_volume(make_plan(study), rank), arguments);
 }
 
-Exit run_volume(const po::variables_map& arguments) {
+Answer run_volume(const po::variables_map& arguments) {
     const std::string& view = arguments["view"].as<std::string>();
     check_options(arguments, view);
-    fmt::print("{}", view_of(arguments, view));
-    return Exit::ok;
+    return {view_of(arguments, view)};
 }
 
 }  // namespace

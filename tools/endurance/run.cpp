@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/units.hpp"
 #include "tools/options.hpp"
 #include "tools/validate/scorecard.hpp"
@@ -17,10 +18,6 @@ namespace weft {
 namespace {
 
 using Arguments = po::variables_map;
-
-std::optional<std::string> text_of_option(const Arguments& arguments, const char* option) {
-    return arguments.count(option) ? std::optional(arguments[option].as<std::string>()) : std::nullopt;
-}
 
 // A finite number above 0 and what follows it.
 std::optional<double> leading(std::string_view text, std::string_view& rest) {
@@ -39,29 +36,23 @@ std::optional<Seconds> read_time(std::string_view text) {
 }
 
 std::optional<Seconds> duration_option(const Arguments& arguments, const char* option) {
-    const std::optional<std::string> text = text_of_option(arguments, option);
-    if (!text) return std::nullopt;
-    if (const std::optional<Seconds> time = read_time(*text)) return time;
-    throw po::error(fmt::format("--{}: expected a time such as 10m (s, m, h, d), got \"{}\"", option, *text));
+    return read_option(arguments, option, "a time such as 10m (s, m, h, d)", read_time);
 }
 
 // A mean time between events, or "never".
 std::optional<Seconds> mean_time_option(const Arguments& arguments, const char* option) {
-    const std::optional<std::string> text = text_of_option(arguments, option);
-    if (!text) return std::nullopt;
-    if (*text == "never") return endless;
-    const std::optional<Seconds> time = read_time(*text);
-    if (time && *time > Seconds{}) return time;
-    throw po::error(fmt::format("--{}: expected a time such as 20d, or never, got \"{}\"", option, *text));
+    return read_option(arguments, option, "a time such as 20d, or never", [](const std::string& text) {
+        const std::optional<Seconds> time = text == "never" ? endless : read_time(text);
+        return time && *time > Seconds{} ? time : std::nullopt;
+    });
 }
 
 std::optional<double> share_option(const Arguments& arguments, const char* option) {
-    const std::optional<std::string> text = text_of_option(arguments, option);
-    if (!text) return std::nullopt;
-    std::string_view rest;
-    const std::optional<double> share = leading(*text, rest);
-    if (share && rest.empty() && *share <= 1) return share;
-    throw po::error(fmt::format("--{}: expected a share above 0 and up to 1, got \"{}\"", option, *text));
+    return read_option(arguments, option, "a share above 0 and up to 1", [](const std::string& text) {
+        std::string_view rest;
+        const std::optional<double> share = leading(text, rest);
+        return share && rest.empty() && *share <= 1 ? share : std::nullopt;
+    });
 }
 
 std::optional<std::uint64_t> whole_decimal(const Arguments& arguments, const char* option) {
@@ -72,18 +63,18 @@ std::optional<std::uint64_t> whole_decimal(const Arguments& arguments, const cha
 }
 
 void read_interval(const Arguments& arguments, RunTerms& terms) {
-    const std::optional<std::string> text = text_of_option(arguments, "checkpoint-every");
-    if (!text) return;
+    const std::string text = option_text(arguments, "checkpoint-every");
     std::string_view rest;
-    const std::optional<double> steps = leading(*text, rest);
+    const std::optional<double> steps = leading(text, rest);
     if (steps && rest.empty() && *steps == std::trunc(*steps) && *steps < 1e15) {
         terms.between = static_cast<std::uint64_t>(*steps);
         return;
     }
-    terms.interval = read_time(*text);
-    if (terms.interval && *terms.interval > Seconds{}) return;
-    throw po::error(
-        fmt::format("--checkpoint-every: expected a time such as 30m or a number of steps, got \"{}\"", *text));
+    terms.interval =
+        read_option(arguments, "checkpoint-every", "a time such as 30m or a number of steps", [](const auto& said) {
+            const std::optional<Seconds> time = read_time(said);
+            return time && *time > Seconds{} ? time : std::nullopt;
+        });
 }
 
 constexpr std::size_t most_bins = 40;
@@ -132,18 +123,15 @@ RunTerms run_terms(const Arguments& arguments) {
 }
 
 std::optional<BatchRamp> batch_ramp(const Arguments& arguments) {
-    const std::optional<std::string> text = text_of_option(arguments, "ramp");
-    if (!text) return std::nullopt;
-    BatchRamp ramp;
-    const char *at = text->data(), *const end = at + text->size();
-    const auto next = [&](auto& value) {
-        const auto [stop, error] = std::from_chars(at, end, value);
-        at = stop;
-        return error == std::errc();
+    const auto read = [](const std::string& text) -> std::optional<BatchRamp> {
+        const std::vector<std::string_view> parts = parts_of(text, ',');
+        if (parts.size() != 3) return std::nullopt;
+        const auto start = parse_as<std::uint32_t>(parts[0]), increment = parse_as<std::uint32_t>(parts[1]);
+        const auto samples = parse_as<std::uint64_t>(parts[2]);
+        if (!start || !increment || !samples) return std::nullopt;
+        return BatchRamp{*start, *increment, *samples};
     };
-    const auto comma = [&] { return at != end && *at++ == ','; };
-    if (next(ramp.start) && comma() && next(ramp.increment) && comma() && next(ramp.samples) && at == end) return ramp;
-    throw po::error(fmt::format("--ramp: expected START,INCREMENT,SAMPLES such as 16,8,1000000, got \"{}\"", *text));
+    return read_option(arguments, "ramp", "START,INCREMENT,SAMPLES such as 16,8,1000000", read);
 }
 
 std::optional<double> price(const Arguments& arguments) { return decimal_option(arguments, "price", "2.5"); }

@@ -78,10 +78,9 @@ std::string SimulatedStep::page() const {
     if (!of.wall) throw std::logic_error("the job does not fit in memory and was not simulated");
     SimulationOptions whole = of.options;
     whole.recording = Recording::spans_and_links;
-    const ExplainedStep explained = simulate_to_explain(of.study, whole, prepare(of.study));
-    Report report = make_report(explained.run);
-    report.advice = of.report.advice;
-    return step_page(of.study, explained, report, of.input());
+    JobExplanation explained = explain_job(of.study, {}, {.simulation = whole, .changes = false});
+    explained.report.advice = of.report.advice;
+    return explained_page(explained, of.input());
 }
 
 void SimulatedStep::write_trace(const std::filesystem::path& path) const {
@@ -128,10 +127,10 @@ std::vector<Mistake> mistakes_of(const ConfigError& error) {
 std::string command_text(std::string_view command, const std::vector<std::string>& arguments) {
     return told([&] {
         const Command& known = find_command(command);
-        if (known.answer == nullptr) throw std::invalid_argument(fmt::format("weft {} is of the shell", command));
+        if (!known.is_of_library) throw std::invalid_argument(fmt::format("weft {} is of the shell", command));
         std::vector<const char*> words;
         for (const std::string& argument : arguments) words.push_back(argument.c_str());
-        Answer answer = known.answer(parse_arguments(known, words));
+        Answer answer = known.run(parse_arguments(known, words));
         for (const ExitMeaning& each : exit_meanings()) {
             if (answer.exit == each.code && answer.exit != Exit::ok)
                 throw std::invalid_argument(fmt::format("weft {}: {}", command, each.meaning));

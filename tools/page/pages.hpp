@@ -86,10 +86,9 @@ std::string run_page(const Job& job, const MachineInfo& machine, const RunResult
 
 // Pages about one job, as commands write them with --report and `weft serve` sends them.
 
-// Of `weft simulate`: the step with its critical path.
-std::string step_page(const Study& study, const ExplainedStep& step, const Report& report, const JobInput& input);
-// Of `weft explain`. `simulate`: the command line that settings are added to.
-std::string explained_page(const JobExplanation& explained, const JobInput& input, const std::string& simulate);
+// Of `weft simulate`: the step with its critical path. Of `weft explain`: also what would change it; `simulate` is the
+// command line that settings are added to.
+std::string explained_page(const JobExplanation& explained, const JobInput& input, const std::string& simulate = {});
 
 // A replayed program as a page.
 struct ReplayedProgram {

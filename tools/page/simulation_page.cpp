@@ -239,11 +239,6 @@ std::string simulation_page(const Simulation& run, const Report& report, const J
                       .charts = ChartLibrary::embedded});
 }
 
-std::string step_page(const Study& study, const ExplainedStep& step, const Report& report, const JobInput& input) {
-    const Explanation explanation = explain(study, step);
-    return simulation_page(step.run, report, input, {.explanation = explanation, .command = {}});
-}
-
 std::string explained_page(const JobExplanation& explained, const JobInput& input, const std::string& simulate) {
     return simulation_page(explained.step.run, explained.report, input,
                            {.explanation = explained.explanation,

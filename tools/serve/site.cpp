@@ -115,20 +115,22 @@ std::function<void(std::size_t, std::size_t)> while_somebody_waits(const HttpReq
 // std::invalid_argument for the job, NobodyWaits, TimeIsOver. A job that does not fit in memory is refused as the
 // commands do.
 
-HttpResponse step_answer(const HttpRequest& request, const RequestTarget& target) {
-    const ServableJob job = servable(request, target, "simulate");
+HttpResponse explained_answer(const HttpRequest& request, const RequestTarget& target, const char* command,
+                              const ExplainOptions& options) {
+    const ServableJob job = servable(request, target, command);
     if (auto refused = refused_for_memory(job, make_plan(job.study), request)) return *refused;
-    const ExplainedStep step = simulate_to_explain(job.study, options_of_pages, prepare(job.study));
-    return {.body = step_page(job.study, step, make_report(step.run), job.input)};
+    const JobExplanation explained = explain_job(job.study, {.source = source_of(job), .overrides = {}}, options);
+    return {.body = explained_page(explained, job.input, fmt::format("weft simulate {}", requested_name))};
+}
+
+HttpResponse step_answer(const HttpRequest& request, const RequestTarget& target) {
+    return explained_answer(request, target, "simulate", {.simulation = options_of_pages, .changes = false});
 }
 
 HttpResponse explanation_answer(const HttpRequest& request, const RequestTarget& target) {
-    const ServableJob job = servable(request, target, "explain");
-    if (auto refused = refused_for_memory(job, make_plan(job.study), request)) return *refused;
-    const JobExplanation explained = explain_job(
-        job.study, {.source = source_of(job), .overrides = {}},
+    return explained_answer(
+        request, target, "explain",
         {.simulation = options_of_pages, .threads = all_threads(), .progress = while_somebody_waits(request)});
-    return {.body = explained_page(explained, job.input, fmt::format("weft simulate {}", requested_name))};
 }
 
 HttpResponse search_answer(const HttpRequest& request, const RequestTarget& target) {
