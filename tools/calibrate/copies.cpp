@@ -12,7 +12,6 @@
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "tools/output/calibration_text.hpp"
-#include "topologies/machine.hpp"
 
 namespace weft {
 namespace {

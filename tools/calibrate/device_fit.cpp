@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <span>
-#include <utility>
 
 #include "sim/base/check.hpp"
 #include "sim/io/diagnostics.hpp"

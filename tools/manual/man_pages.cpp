@@ -5,7 +5,6 @@
 #include <boost/locale/utf.hpp>
 
 #include <algorithm>
-#include <cstdint>
 
 #include "sim/base/texts.hpp"
 #include "tools/command_line.hpp"

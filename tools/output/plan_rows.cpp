@@ -10,7 +10,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "sim/base/hash.hpp"

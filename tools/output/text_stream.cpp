@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <utility>
 
 #include "sim/base/check.hpp"
 

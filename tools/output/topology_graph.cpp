@@ -8,11 +8,9 @@
 #include <boost/graph/graphml.hpp>
 #include <boost/graph/graphviz.hpp>
 #include <sstream>
-#include <vector>
 
 #include "sim/base/enumerators.hpp"
 #include "sim/io/units.hpp"
-#include "topologies/vertex_names.hpp"
 
 namespace weft {
 

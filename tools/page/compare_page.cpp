@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "sim/io/units.hpp"
 #include "tools/output/comparison_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/result_data.hpp"
-#include "tools/page/timeline.hpp"
 
 namespace weft {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "sim/io/units.hpp"
 #include "tools/output/explanation_text.hpp"

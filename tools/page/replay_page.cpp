@@ -7,12 +7,9 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
@@ -21,7 +18,6 @@
 #include "tools/page/html.hpp"
 #include "tools/page/result_data.hpp"
 #include "tools/page/simulation_page.hpp"
-#include "tools/page/timeline.hpp"
 #include "topologies/measurements/measurement.hpp"
 
 namespace weft {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <vector>
 
 #include "tools/output/figures.hpp"
 #include "tools/output/run_text.hpp"

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "tools/output/explanation_text.hpp"
 

@@ -6,7 +6,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string_view>
 
 #include "models/transformer/transformer.hpp"
 #include "sim/io/embedded.hpp"
@@ -15,7 +14,6 @@
 #include "tools/page/html.hpp"
 #include "tools/page/inputs.hpp"
 #include "tools/schema/reference.hpp"
-#include "tools/serve/requested_job.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/parallelism/scheme.hpp"

@@ -9,7 +9,6 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"

@@ -14,10 +14,8 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <boost/serialization/string.hpp>
-#include <chrono>
 #include <exception>
 #include <limits>
-#include <string>
 #include <thread>
 #endif
 
