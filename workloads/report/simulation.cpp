@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/base/check.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/io/units.hpp"
 #include "workloads/parallelism/experts.hpp"
@@ -55,6 +56,7 @@ Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_pt
                      Build build, Costs costs) {
     check_calls(plan);
     check_length(plan);
+    WEFT_CHECK(prepared->topology().ranks_per_node == plan.job.ranks_per_node, "a topology of other nodes");
     Simulation run{.options = options, .plan = std::move(plan), .prepared = std::move(prepared)};
     const auto on_size = [&options](StepSize size) {
         size.is_written_out = options.kept == Kept::ops;

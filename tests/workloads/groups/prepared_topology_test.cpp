@@ -117,7 +117,7 @@ TEST(prepared_topology, keeps_the_costs_of_a_library_apart_and_together) {
 }
 
 RC_GTEST_PROP(prepared_topology, changes_no_step_of_any_job, ()) {
-    std::map<std::uint32_t, Visitor> visitors;  // by nodes
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Visitor> visitors;  // by nodes, and ranks on each
     const std::string machine = "machine=" + *rc::gen::elementOf(machine_names());
     for (int i = 0; i < 6; ++i) {
         Settings settings = test::random_job();
@@ -125,7 +125,7 @@ RC_GTEST_PROP(prepared_topology, changes_no_step_of_any_job, ()) {
         RC_LOG() << testing::PrintToString(settings);
         try {
             const Study study = test::small_study(settings);
-            const auto [visitor, is_new] = visitors.try_emplace(study.job.nodes, study);
+            const auto [visitor, is_new] = visitors.try_emplace({study.job.nodes, study.job.ranks_per_node}, study);
             RC_TAG(is_new ? "alone" : "after others");
             RC_ASSERT(visitor->second.visit(study) == "");
         } catch (const ConfigError&) {  // not every mix of settings is a job
