@@ -53,6 +53,7 @@ struct Where {
     static constexpr std::uint32_t whole_step = 0xffffffff;
     std::uint32_t micro_batch = whole_step;  // whole_step: once per step
     std::uint32_t layer = 0;
+    bool operator==(const Where&) const = default;
 };
 
 using ActionId = std::uint32_t;
