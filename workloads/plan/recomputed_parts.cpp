@@ -129,11 +129,6 @@ void check_operations(const Job& job, const Refusals& refuse) {
     refuse.when(job.layout.context > 1, key, "what context ranks recompute of their rounds is not known to weft");
 }
 
-void add(std::vector<PieceRepeat>& repeats, std::size_t before, std::size_t first, std::size_t last,
-         PieceRepeat::Of of = PieceRepeat::Of::pieces) {
-    repeats.push_back({.before = before, .first = first, .last = last, .of = of});
-}
-
 }  // namespace
 
 LayerParts recomputed_parts(const Job& job, LayerKind kind) {
@@ -182,26 +177,25 @@ std::vector<PieceRepeat> piece_repeats(LayerParts parts, const std::vector<Piece
     const auto place = [&](Piece piece) {
         return static_cast<std::size_t>(std::ranges::find(pieces, piece, &PieceCost::piece) - pieces.begin());
     };
-    constexpr auto discarded = PieceRepeat::Of::discarded;
     const bool joins = place(Piece::post_norm) < pieces.size();  // a mixer stands before the feed-forward
     const std::size_t post_norm = place(joins ? Piece::post_norm : Piece::input_norm);
     const std::size_t mlp_end = place(Piece::residual) - 1;
     std::vector<PieceRepeat> repeats;
-    if (parts.has(LayerPart::mlp_norm)) add(repeats, mlp_end, post_norm, post_norm, discarded);
-    if (parts.has(LayerPart::mlp) || parts.has(LayerPart::experts)) add(repeats, mlp_end, post_norm + 1, mlp_end);
-    if (parts.has(LayerPart::shared_experts)) {
-        add(repeats, place(Piece::shared_down), place(Piece::shared_up), place(Piece::shared_down));
-    }
-    if (parts.has(LayerPart::expert_activation)) {
-        add(repeats, place(Piece::experts), place(Piece::experts), place(Piece::experts), discarded);
-    }
-    if (parts.has(LayerPart::input_norm)) {
-        add(repeats, place(Piece::projection), place(Piece::input_norm), place(Piece::input_norm), discarded);
-    }
-    if (parts.has(LayerPart::latent_up)) {
-        add(repeats, place(Piece::core), place(Piece::qkv), place(Piece::qkv), discarded);
-    }
-    if (parts.has(LayerPart::core)) add(repeats, place(Piece::core), place(Piece::core), place(Piece::core));
+    const auto add = [&](bool is_repeated, std::size_t before, std::size_t first, std::size_t last,
+                         PieceRepeat::Of of = PieceRepeat::Of::pieces) {
+        if (is_repeated) repeats.push_back({.before = before, .first = first, .last = last, .of = of});
+    };
+    const auto discard = [&](LayerPart part, Piece before, Piece of) {
+        add(parts.has(part), place(before), place(of), place(of), PieceRepeat::Of::discarded);
+    };
+    add(parts.has(LayerPart::mlp_norm), mlp_end, post_norm, post_norm, PieceRepeat::Of::discarded);
+    add(parts.has(LayerPart::mlp) || parts.has(LayerPart::experts), mlp_end, post_norm + 1, mlp_end);
+    add(parts.has(LayerPart::shared_experts), place(Piece::shared_down), place(Piece::shared_up),
+        place(Piece::shared_down));
+    discard(LayerPart::expert_activation, Piece::experts, Piece::experts);
+    discard(LayerPart::input_norm, Piece::projection, Piece::input_norm);
+    discard(LayerPart::latent_up, Piece::core, Piece::qkv);
+    add(parts.has(LayerPart::core), place(Piece::core), place(Piece::core), place(Piece::core));
     return repeats;
 }
 
