@@ -124,8 +124,8 @@ std::string option_text(const po::variables_map& arguments, const char* name) {
 }
 
 std::optional<FlopConvention> flops_option(const po::variables_map& arguments) {
-    const std::string names = fmt::format("{}", fmt::join(flop_convention_names, ", "));
-    return read_option(arguments, "flops", names, find_flop_convention);
+    const std::string names = fmt::format("{}", fmt::join(all_enumerator_names<FlopConvention>(), ", "));
+    return read_option(arguments, "flops", names, enumerator_called<FlopConvention>);
 }
 
 Folding folding_named(const std::string& how) {

@@ -1,29 +1,10 @@
 #include "models/calibration/kernel_measurement.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <string>
 
 #include "sim/base/check.hpp"
 
 namespace weft {
-namespace {
-
-constexpr std::array<std::string_view, 7> names{"gemm",   "attention", "attention_backward", "memory",
-                                                "launch", "host",      "contended"};
-
-}  // namespace
-
-std::string_view name(MeasuredKernel kind) { return names[static_cast<std::size_t>(kind)]; }
-
-std::optional<MeasuredKernel> find_measured_kernel(std::string_view name) {
-    const auto found = std::ranges::find(names, name);
-    if (found == names.end()) return std::nullopt;
-    return static_cast<MeasuredKernel>(found - names.begin());
-}
-
-std::vector<std::string> measured_kernel_names() { return {names.begin(), names.end()}; }
 
 // In 8 bits operands are of one byte and the product of two.
 Kernel measured_gemm(double m, double n, double k, double count, Precision precision) {

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
-#include <vector>
 
 #include "models/device/device.hpp"
 
@@ -20,9 +17,6 @@ enum class MeasuredKernel : std::uint8_t {
     host,                // the host's time to start a kernel in a loop: operations_of_enqueue
     contended,           // a gemm beside communication, over the same one alone: a ratio of times
 };
-std::string_view name(MeasuredKernel kind);
-std::optional<MeasuredKernel> find_measured_kernel(std::string_view name);
-std::vector<std::string> measured_kernel_names();
 
 struct KernelMeasurement {
     MeasuredKernel kind{};

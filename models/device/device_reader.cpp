@@ -12,12 +12,17 @@
 namespace weft {
 namespace {
 
-double share_up_to(double most, Field& field) {
-    const double value = field.number("value");
-    if (field.is_number("value") && !(value > 0.0 && value <= most)) {
-        field.error("value", fmt::format("expected a share above 0 and up to {}, got {}", most, value));
+// Above 0 and up to `most`.
+double share_of(Field& field, std::string_view key, double value, double most = 1.0) {
+    if (!(value > 0.0 && value <= most)) {
+        field.error(key, fmt::format("expected a share above 0 and up to {}, got {}", most, value));
     }
     return value;
+}
+
+double share_up_to(double most, Field& field) {
+    const double value = field.number("value");
+    return field.is_number("value") ? share_of(field, "value", value, most) : value;
 }
 
 double share(Field& field) { return share_up_to(1.0, field); }
@@ -28,9 +33,7 @@ std::vector<Tile> read_tiles(Field& field) {
     std::vector<Tile> tiles;
     for (Field& entry : field.list("value")) {
         Tile tile{.m = entry.count("m") * 1.0, .n = entry.count("n") * 1.0, .share = entry.number("share", 1.0)};
-        if (!(tile.share > 0.0 && tile.share <= 1.0)) {
-            entry.error("share", fmt::format("expected a share above 0 and up to 1, got {}", tile.share));
-        }
+        share_of(entry, "share", tile.share);
         entry.done();
         tiles.push_back(tile);
     }
@@ -42,9 +45,7 @@ std::vector<Alignment> read_alignments(Field& field) {
     std::vector<Alignment> alignments;
     for (Field& entry : field.list("value")) {
         Alignment alignment{.multiple = entry.count("multiple"), .share = entry.number("share")};
-        if (!(alignment.share > 0.0 && alignment.share <= 1.0)) {
-            entry.error("share", fmt::format("expected a share above 0 and up to 1, got {}", alignment.share));
-        }
+        share_of(entry, "share", alignment.share);
         if (!alignments.empty() && alignment.multiple <= alignments.back().multiple) {
             entry.error("multiple", fmt::format("expected more than {}, the one before", alignments.back().multiple));
         }

@@ -47,13 +47,10 @@ double further_multiply_adds(const Transformer& model, double sequence) {
 // Sums `count(model of the kind, kind)` over layers, those of prediction modules included.
 template <class Count>
 double over_layers(const Transformer& model, Count count) {
-    const std::vector<std::uint32_t> layers = layers_by_kind(model, all_layers(model));
     double sum = 0;
-    for (std::size_t k = 0; k < layers.size(); ++k) {
-        if (layers[k] == 0) continue;
-        const auto kind = static_cast<LayerKind>(k);
-        sum += layers[k] * count(of_kind(model, kind), own_kind(kind));
-    }
+    each_kind(model, all_layers(model), [&](LayerKind kind, std::uint32_t layers) {
+        sum += layers * count(of_kind(model, kind), own_kind(kind));
+    });
     return sum;
 }
 

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "models/transformer/token_spread.hpp"
 #include "sim/base/check.hpp"
 
 namespace weft {
@@ -18,18 +17,10 @@ Kernel gemm_kernel(std::string_view name, double m, double n, double k, double e
             .bytes = {(m * k + k * n + m * n) * count * element_bytes}};
 }
 
-Kernel memory_kernel(std::string_view name, double elements, double element_bytes) {
-    return {.name = name, .kind = KernelKind::memory, .flops = {}, .bytes = {elements * element_bytes}};
-}
-
 // Rotary positions turn whole heads, in latent attention the rotary part of every query and the one shared by the keys.
 static double rotated_width(const Transformer& model) {
     if (!model.has_latent_attention()) return static_cast<double>(query_width(model) + key_width(model));
     return 1.0 * model.latent.rope_size * (model.heads + 1);
-}
-
-Kernel dropout_kernel(std::string_view name, double elements, double element_bytes) {
-    return memory_kernel(name, elements, 2.0 * element_bytes + bytes_of_mask);
 }
 
 ShardSizes::ShardSizes(const Transformer& model, const Shard& shard)
@@ -89,10 +80,6 @@ ExpertSizes::ExpertSizes(const Transformer& model, const Shard& shard)
     rows = shard.expert * capacity;
 }
 
-LayerPiece piece_of(Piece piece, std::string_view module) {
-    return {.piece = piece, .module = module, .forward = {}, .input_backward = {}, .weight_backward = {}};
-}
-
 void add_map(LayerPiece& piece, const MapNames& names, bool biased, const MapShape& shape, double element_bytes) {
     const auto& [rows, inputs, outputs, count] = shape;
     piece.forward.push_back(gemm_kernel(names.forward, rows, outputs, inputs, element_bytes, count));
@@ -103,15 +90,6 @@ void add_map(LayerPiece& piece, const MapNames& names, bool biased, const MapSha
     }
     if (!biased) return;
     piece.weight_backward.push_back(memory_kernel(names.bias_gradient, count * rows * outputs, element_bytes));
-}
-
-Kernel activation(const Transformer& model, double rows, double inputs, double outputs, double element_bytes) {
-    return memory_kernel(model.gated ? "swiglu" : "gelu", rows * (inputs + outputs), element_bytes);
-}
-
-Kernel activation_gradient(const Transformer& model, double rows, double inputs, double outputs, double element_bytes) {
-    return memory_kernel(model.gated ? "swiglu gradient" : "gelu gradient", rows * (2.0 * inputs + outputs),
-                         element_bytes);
 }
 
 }  // namespace weft

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,13 +20,20 @@ Kernel gemm_kernel(std::string_view name, double m, double n, double k, double e
 void narrow(Kernel& gemm, double bytes);
 
 // Moves `elements` elements, all reads and writes together.
-Kernel memory_kernel(std::string_view name, double elements, double element_bytes);
+inline Kernel memory_kernel(std::string_view name, double elements, double element_bytes) {
+    return {.name = name, .kind = KernelKind::memory, .flops = {}, .bytes = {elements * element_bytes}};
+}
 
 // One pass of dropout over `elements`: reads and writes them, and writes (backward: reads) a mask of one byte each.
-Kernel dropout_kernel(std::string_view name, double elements, double element_bytes);
 constexpr double bytes_of_mask = 1.0;  // of dropout, per element
+inline Kernel dropout_kernel(std::string_view name, double elements, double element_bytes) {
+    return memory_kernel(name, elements, 2.0 * element_bytes + bytes_of_mask);
+}
 
-LayerPiece piece_of(Piece piece, std::string_view module);  // without kernels yet
+// Without kernels yet.
+inline LayerPiece piece_of(Piece piece, std::string_view module) {
+    return {.piece = piece, .module = module, .forward = {}, .input_backward = {}, .weight_backward = {}};
+}
 
 struct ShardSizes;
 
@@ -60,8 +69,14 @@ void add_map(LayerPiece& piece, bool biased, const MapShape& shape, double eleme
     add_map(piece, map_names<name>, biased, shape, element_bytes);
 }
 // The activation function after a first map: bias and GELU, or SwiGLU. Its gradient comes before add_map's.
-Kernel activation(const Transformer& model, double rows, double inputs, double outputs, double element_bytes);
-Kernel activation_gradient(const Transformer& model, double rows, double inputs, double outputs, double element_bytes);
+inline Kernel activation(const Transformer& model, double rows, double inputs, double outputs, double element_bytes) {
+    return memory_kernel(model.gated ? "swiglu" : "gelu", rows * (inputs + outputs), element_bytes);
+}
+inline Kernel activation_gradient(const Transformer& model, double rows, double inputs, double outputs,
+                                  double element_bytes) {
+    return memory_kernel(model.gated ? "swiglu gradient" : "gelu gradient", rows * (2.0 * inputs + outputs),
+                         element_bytes);
+}
 
 // Where operands are cast: adds the casts and transposes of a finished piece's products, and narrows their operands.
 void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard);
@@ -110,6 +125,17 @@ struct ShardSizes {
     double element_bytes;
     double mask_bytes;  // per element of what is dropped out: 0 without dropout
 };
+
+// Over how many of the ranks, or nodes, that share the experts of a layer a token's experts lie.
+
+// Expected number of the `units` (equal runs of experts, as ranks or nodes hold them) in which a token has at least one
+// of its experts, every choice of them being as likely:
+//   units (1 - C(E - E / units, k) / C(E, k))          E experts, k = top_k of them
+// With experts in `groups`, of which a token's experts lie in `token_groups`, every choice of groups is as likely, too.
+double expected_units(const Experts& experts, std::uint32_t units);
+
+// Why expected_units() cannot say it: units and groups cut one another. Empty if it can.
+std::string units_obstacle(const Experts& experts, std::uint32_t units);
 
 // Sizes of the experts of a layer, for one rank; see Shard.
 struct ExpertSizes {

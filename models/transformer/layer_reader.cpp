@@ -1,4 +1,5 @@
-#include "models/transformer/layer_reader.hpp"
+// The parts of a model object that speak of layers, or of kinds of them.
+#include "models/transformer/transformer.hpp"
 
 #include <fmt/format.h>
 

@@ -55,13 +55,13 @@ void register_norm(Module& module, const Transformer& model, std::uint64_t width
 }
 
 Module norm_module(std::string_view name, const Transformer& model) {
-    Module module{.name = name, .tensors = {}, .vector = {}};
+    Module module{.name = name};
     register_norm(module, model, model.hidden);
     return module;
 }
 
 Module linear(std::string_view name, bool biased, std::uint64_t inputs, std::uint64_t outputs) {
-    Module module{.name = name, .tensors = {}, .vector = {}};
+    Module module{.name = name};
     add_linear(module, biased, inputs, outputs);
     return module;
 }
@@ -83,7 +83,7 @@ void add_indexer(Module& module, const Transformer& model) {
 // transformer/multi_latent_attention.py): those down are not divided, those up by heads.
 Module latent_maps(const Transformer& model, std::uint32_t tensor) {
     const LatentAttention& latent = model.latent;
-    Module module{.name = "qkv", .tensors = {}, .vector = {}};
+    Module module{.name = "qkv"};
     const bool biased = model.biases.qkv;
     const std::uint64_t queries = share_of(query_width(model), tensor);
     if (latent.q_rank == 0) {
@@ -136,7 +136,7 @@ Module router_module(const Transformer& model) {
 }
 
 Module local_experts(const Transformer& model, const LayerSplit& split) {
-    Module module{.name = "experts", .expert = true, .tensors = {}, .vector = {}};
+    Module module{.name = "experts", .expert = true};
     const std::uint64_t experts = share_of(model.experts.count, split.expert);
     module.slices = experts;
     for (std::uint64_t expert = 0; expert < experts; ++expert) {
@@ -197,10 +197,10 @@ std::vector<Module> layer_modules(const Transformer& model, LayerKind kind, cons
 }
 
 std::vector<Module> embedding_modules(const Transformer& model, const LayerSplit& split) {
-    std::vector<Module> modules{{.name = "embedding", .tensors = {}, .vector = {}}};
+    std::vector<Module> modules{{.name = "embedding"}};
     add_matrix(modules.back(), share_of(padded_vocabulary(model, split.tensor), split.tensor), model.hidden);
     if (model.positions == Positions::learned) {
-        modules.push_back({.name = "positions", .tensors = {}, .vector = {}});
+        modules.push_back({.name = "positions"});
         add_matrix(modules.back(), model.positions_length, model.hidden);  // every rank holds the whole table
     }
     if (model.embedding_norm) modules.push_back(norm_module("embedding norm", model));

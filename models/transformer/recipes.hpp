@@ -20,6 +20,7 @@
 // where Shard::narrow_output says so; router, attention, embedding and norms do not.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "models/transformer/kernels.hpp"
@@ -37,25 +38,15 @@ struct Recipe {
 };
 
 constexpr Recipe recipe_of(Casting casting) {
-    switch (casting) {
-        case Casting::none:
-            return {.bytes = 2.0, .reads = 0.0};
-        case Casting::delayed:
-            break;
-        case Casting::tensorwise:
-            return {.reads = 2.0, .reads_of_norm = 1.0, .shares_maximum = true};
-        case Casting::blockwise:
-            return {.bytes = 1.0 + 4.0 / 128.0, .reads_of_norm = 1.0, .second = SecondForm::cast};
-        case Casting::mxfp8:
-            return {.bytes = 1.0 + 1.0 / 32.0, .reads_of_norm = 1.0, .second = SecondForm::cast};
-        case Casting::nvfp4:
-            return {.bytes = 0.5 + 1.0 / 16.0,
-                    .reads = 2.0,
-                    .reads_of_norm = 2.0,
-                    .second = SecondForm::cast,
-                    .shares_maximum = true};
-    }
-    return {};
+    constexpr auto cast = SecondForm::cast;
+    constexpr std::array<Recipe, 6> recipes{
+        {{.bytes = 2.0, .reads = 0.0},  // none
+         {},                            // delayed
+         {.reads = 2.0, .reads_of_norm = 1.0, .shares_maximum = true},
+         {.bytes = 1.0 + 4.0 / 128.0, .reads_of_norm = 1.0, .second = cast},
+         {.bytes = 1.0 + 1.0 / 32.0, .reads_of_norm = 1.0, .second = cast},
+         {.bytes = 0.5 + 1.0 / 16.0, .reads = 2.0, .reads_of_norm = 2.0, .second = cast, .shares_maximum = true}}};
+    return recipes[static_cast<std::size_t>(casting)];
 }
 
 }  // namespace weft

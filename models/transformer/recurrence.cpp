@@ -43,6 +43,11 @@ const Algorithm& algorithm_of(Mixer mixer) {
     throw LogicError("a mixer without recurrence");
 }
 
+std::uint64_t convolved_channels(const Layer& layer) {
+    if (layer.recurrence.convolution == 0) return 0;
+    return 2 * recurrent_keys(layer.recurrence) + recurrent_values(layer.recurrence);
+}
+
 // Sizes on one tensor rank.
 struct Sizes {
     Sizes(const Layer& layer, const Shard& shard)
@@ -99,13 +104,6 @@ double all_outputs(const std::vector<RecurrentMap>& maps, double tensor) {
 
 }  // namespace
 
-std::uint64_t recurrent_keys(const Recurrence& shape) { return std::uint64_t{shape.key_heads} * shape.key_size; }
-std::uint64_t recurrent_values(const Recurrence& shape) { return std::uint64_t{shape.heads} * shape.value_size; }
-std::uint64_t convolved_channels(const Layer& layer) {
-    if (layer.recurrence.convolution == 0) return 0;
-    return 2 * recurrent_keys(layer.recurrence) + recurrent_values(layer.recurrence);
-}
-
 std::vector<RecurrentMap> recurrent_maps(const Layer& layer) {
     const Recurrence& shape = layer.recurrence;
     const std::uint64_t h = layer.hidden, keys = recurrent_keys(shape), values = recurrent_values(shape);
@@ -155,7 +153,7 @@ Module recurrent_module(const Layer& layer, std::uint32_t tensor) {
         WEFT_CHECK(elements % tensor == 0, fmt::format("{} elements of a mixer on {} ranks", elements, tensor));
         return elements / tensor;
     };
-    Module module{.name = "qkv", .tensors = {}, .vector = {}};
+    Module module{.name = "qkv"};
     const auto add = [&](std::uint64_t elements, std::uint64_t rows, bool vector) {
         if (elements == 0) return;
         module.tensors.push_back(elements);

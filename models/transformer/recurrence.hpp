@@ -14,10 +14,13 @@
 
 namespace weft {
 
-// Elements per token of keys (as of queries: Mamba-2's B and C) and of values, whole; channels of the convolution.
-std::uint64_t recurrent_keys(const Recurrence& shape);
-std::uint64_t recurrent_values(const Recurrence& shape);
-std::uint64_t convolved_channels(const Layer& layer);
+// Elements per token of keys (as of queries: Mamba-2's B and C) and of values, whole.
+constexpr std::uint64_t recurrent_keys(const Recurrence& shape) {
+    return std::uint64_t{shape.key_heads} * shape.key_size;
+}
+constexpr std::uint64_t recurrent_values(const Recurrence& shape) {
+    return std::uint64_t{shape.heads} * shape.value_size;
+}
 
 // Maps of the hidden state: outputs are cut over tensor ranks but where `whole`.
 struct RecurrentMap {

@@ -1,4 +1,4 @@
-#include "models/transformer/token_spread.hpp"
+#include "models/transformer/kernel_parts.hpp"
 
 #include <fmt/format.h>
 

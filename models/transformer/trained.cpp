@@ -11,11 +11,6 @@
 namespace weft {
 namespace {
 
-constexpr std::array all_targets{AdapterTarget::linear_qkv, AdapterTarget::linear_proj, AdapterTarget::linear_fc1,
-                                 AdapterTarget::linear_fc2, AdapterTarget::q_proj,      AdapterTarget::k_proj,
-                                 AdapterTarget::v_proj,     AdapterTarget::o_proj,      AdapterTarget::gate_proj,
-                                 AdapterTarget::up_proj,    AdapterTarget::down_proj};
-
 ModelPart part_of(std::string_view module) {
     if (module.ends_with("norm")) return ModelPart::norms;
     if (module.ends_with("embedding") || module == "positions") return ModelPart::embedding;
@@ -25,21 +20,15 @@ ModelPart part_of(std::string_view module) {
     return module.find("4h") != module.npos ? ModelPart::mlp : ModelPart::attention;
 }
 
-std::string_view module_of(AdapterTarget target) {
-    using enum AdapterTarget;
-    switch (target) {
-        case linear_proj:
-        case o_proj:
-            return "dense";
-        case linear_fc1:
-        case gate_proj:
-        case up_proj:
-            return "h_to_4h";
-        case linear_fc2:
-        case down_proj:
-            return "4h_to_h";
-        default:
-            return "qkv";
+// Of each target, the module beside whose map it stands.
+constexpr std::array<std::string_view, 11> modules_of_targets{"qkv", "dense", "h_to_4h", "4h_to_h", "qkv",    "qkv",
+                                                              "qkv", "dense", "h_to_4h", "h_to_4h", "4h_to_h"};
+std::string_view module_of(AdapterTarget target) { return modules_of_targets[static_cast<std::size_t>(target)]; }
+
+template <class Visit>  // of each target that is adapted: visit(target)
+void each_target(const Trained& trained, Visit visit) {
+    for (std::size_t i = 0; i < modules_of_targets.size(); ++i) {
+        if (const auto target = static_cast<AdapterTarget>(i); trained.targets.has(target)) visit(target);
     }
 }
 
@@ -51,35 +40,22 @@ struct AdaptedMap {
 
 AdaptedMap map_of(const Transformer& model, AdapterTarget target) {
     using enum AdapterTarget;
-    switch (target) {
-        case linear_qkv:
-            return {model.hidden, qkv_outputs(model), false};
-        case q_proj:
-            return {model.hidden, query_width(model) + gate_width(model), false};
-        case k_proj:
-            return {model.hidden, key_width(model), false};
-        case v_proj:
-            return {model.hidden, value_width(model), false};
-        case linear_proj:
-        case o_proj:
-            return {context_width(model), model.hidden, true};
-        case linear_fc1:
-            return {model.hidden, ffn_input_width(model), false};
-        case gate_proj:
-        case up_proj:
-            return {model.hidden, model.ffn_hidden, false};
-        case linear_fc2:
-        case down_proj:
-            break;
-    }
-    return {model.ffn_hidden, model.hidden, true};
+    if (module_of(target) == "dense") return {context_width(model), model.hidden, true};
+    if (module_of(target) == "4h_to_h") return {model.ffn_hidden, model.hidden, true};
+    if (target == linear_fc1) return {model.hidden, ffn_input_width(model), false};
+    const std::uint64_t outputs = target == linear_qkv ? qkv_outputs(model)
+                                  : target == q_proj   ? query_width(model) + gate_width(model)
+                                  : target == k_proj   ? key_width(model)
+                                  : target == v_proj   ? value_width(model)
+                                                       : model.ffn_hidden;
+    return {model.hidden, outputs, false};
 }
 
 template <class Visit>  // of each adapter beside a module: visit(map)
 void each_adapter(const Transformer& model, const Trained& trained, std::string_view module, Visit visit) {
-    for (const AdapterTarget target : all_targets) {
-        if (trained.targets.has(target) && module_of(target) == module) visit(map_of(model, target));
-    }
+    each_target(trained, [&](AdapterTarget target) {
+        if (module_of(target) == module) visit(map_of(model, target));
+    });
 }
 
 void add_adapter(LayerPiece& piece, const AdaptedMap& map, const Trained& trained, const Shard& shard, double tokens) {
@@ -110,8 +86,7 @@ bool mixes_plainly(const Transformer& model, LayerKind kind) {
 void adapter_obstacles(const Transformer& model, const Trained& trained, std::uint32_t tensor,
                        std::vector<std::string>& why) {
     if (trained.targets.empty()) why.emplace_back("adapters stand beside no map; name some as adapters.targets");
-    for (const AdapterTarget target : all_targets) {
-        if (!trained.targets.has(target)) continue;
+    each_target(trained, [&](AdapterTarget target) {
         const std::string_view name = enumerator_name(target), module = module_of(target);
         const bool attention = part_of(module) == ModelPart::attention;
         for (const LayerKind kind : kinds_of(model)) {
@@ -130,7 +105,7 @@ void adapter_obstacles(const Transformer& model, const Trained& trained, std::ui
         const bool last = target == AdapterTarget::linear_proj || target == AdapterTarget::linear_fc2;
         if ((first || last) && beside > 1)
             why.push_back(fmt::format("{} is the same map as, or holds, another target beside it", name));
-    }
+    });
     if (trained.width % tensor != 0)
         why.push_back(fmt::format("{} tensor ranks do not divide adapters.rank {}", tensor, trained.width));
 }
@@ -143,9 +118,7 @@ bool Trained::adapts(std::string_view module) const { return adapter_width(*this
 
 double adapter_width(const Trained& trained, std::string_view module) {
     double sum = 0;
-    for (const AdapterTarget target : all_targets) {
-        if (trained.targets.has(target) && module_of(target) == module) sum += trained.width;
-    }
+    each_target(trained, [&](AdapterTarget target) { sum += module_of(target) == module ? trained.width : 0; });
     return sum;
 }
 
@@ -187,15 +160,13 @@ std::uint64_t trained_parameters(const Transformer& model, const Trained& traine
     const auto add = [&](const std::vector<Module>& modules, std::uint32_t times) {
         for (const Module& module : modules) {
             for (std::size_t t = 0; t < module.tensors.size(); ++t) {
-                if (module.frozen.empty() || !module.frozen[t]) sum += times * module.tensors[t];
+                if (module.trains(t)) sum += times * module.tensors[t];
             }
         }
     };
     add(embedding_modules(model, whole), 1);
-    const std::vector<std::uint32_t> layers = layers_by_kind(model, model.layers);
-    for (std::size_t kind = 0; kind < layers.size(); ++kind) {
-        if (layers[kind] > 0) add(layer_modules(model, static_cast<LayerKind>(kind), whole), layers[kind]);
-    }
+    each_kind(model, model.layers,
+              [&](LayerKind kind, std::uint32_t layers) { add(layer_modules(model, kind, whole), layers); });
     add(head_modules(model, whole), 1);
     return sum;
 }

@@ -13,12 +13,6 @@
 namespace weft {
 namespace {
 
-// A model that functions without a LayerKind can speak of.
-void check_dense(const Transformer& model) {
-    WEFT_CHECK(model.experts.count == 0 && model.kinds.empty(),
-               "the layers of this model differ; name the kind of layer");
-}
-
 std::uint64_t parameters_of(const std::vector<Module>& modules) {
     return std::accumulate(modules.begin(), modules.end(), std::uint64_t{0},
                            [](std::uint64_t sum, const Module& module) { return sum + module_parameters(module); });
@@ -26,9 +20,6 @@ std::uint64_t parameters_of(const std::vector<Module>& modules) {
 
 }  // namespace
 
-std::uint64_t query_width(const Transformer& model) { return std::uint64_t{model.heads} * model.head_size; }
-std::uint64_t key_width(const Transformer& model) { return std::uint64_t{model.kv_heads} * model.head_size; }
-std::uint64_t value_width(const Transformer& model) { return std::uint64_t{model.kv_heads} * value_size(model); }
 std::uint64_t qkv_width(const Transformer& model) {
     if (is_recurrent(model.mixer)) return recurrent_inputs(model);
     return query_width(model) + key_width(model) + value_width(model);
@@ -41,15 +32,8 @@ std::uint64_t qkv_outputs(const Transformer& model) {
     return qkv_width(model) + gate_width(model) - (model.keys_are_values ? value_width(model) : 0);
 }
 std::uint64_t gate_width(const Layer& layer) {
-    const std::uint64_t values = layer.value_size > 0 ? layer.value_size : layer.head_size;
-    return layer.attention_gate == AttentionGate::none ? 0
-           : layer.attention_gate == AttentionGate::heads
-               ? layer.heads
-               : layer.heads * (layer.has_latent_attention() ? layer.latent.value_size : values);
-}
-std::uint32_t value_size(const Transformer& model) {
-    if (model.has_latent_attention()) return model.latent.value_size;
-    return model.value_size > 0 ? model.value_size : model.head_size;
+    if (layer.attention_gate == AttentionGate::none) return 0;
+    return layer.attention_gate == AttentionGate::heads ? layer.heads : std::uint64_t{layer.heads} * value_size(layer);
 }
 static std::uint64_t indexer_matrices(const Transformer& model) {
     const Indexer& indexer = model.indexer;
@@ -70,17 +54,6 @@ std::uint64_t qkv_matrices(const Transformer& model) {
     if (latent.q_rank == 0) return down + up + hidden * query_width(model);
     return down + up + latent.q_rank * (hidden + query_width(model));
 }
-std::uint64_t ffn_input_width(const Transformer& model) {
-    return std::uint64_t{model.ffn_hidden} * (model.gated ? 2 : 1);
-}
-std::uint64_t expert_input_width(const Transformer& model) {
-    return std::uint64_t{model.experts.ffn_hidden} * (model.gated ? 2 : 1);
-}
-std::uint64_t shared_width(const Transformer& model) {
-    return std::uint64_t{model.experts.shared} * model.experts.shared_ffn_hidden;
-}
-std::uint64_t shared_input_width(const Transformer& model) { return shared_width(model) * (model.gated ? 2 : 1); }
-
 static bool has_experts(const Experts& experts, std::uint32_t layer) {
     if (experts.count == 0 || layer < experts.first_dense) return false;
     return (layer - experts.first_dense) % experts.every == 0;
@@ -136,26 +109,16 @@ std::vector<std::uint32_t> layers_by_kind(const Transformer& model, std::uint32_
 }
 
 std::vector<LayerKind> kinds_of(const Transformer& model) {
-    const std::vector<std::uint32_t> layers = layers_by_kind(model, model.layers);
     std::vector<LayerKind> kinds;
-    for (std::size_t kind = 0; kind < layers.size(); ++kind) {
-        if (layers[kind] > 0) kinds.push_back(static_cast<LayerKind>(kind));
-    }
+    each_kind(model, model.layers, [&](LayerKind kind, std::uint32_t) { kinds.push_back(kind); });
     return kinds;
 }
 
-template <class Is>
-static std::uint32_t layers_that(const Transformer& model, Is is) {
-    const std::vector<std::uint32_t> layers = layers_by_kind(model, model.layers);
-    std::uint32_t sum = 0;
-    for (std::size_t kind = 0; kind < layers.size(); ++kind) sum += is(static_cast<LayerKind>(kind)) ? layers[kind] : 0;
-    return sum;
-}
 std::uint32_t expert_layers(const Transformer& model) {
-    return layers_that(model, [](LayerKind kind) { return has_experts(kind); });
-}
-std::uint32_t windowed_layers(const Transformer& model) {
-    return layers_that(model, [](LayerKind kind) { return is_windowed(kind); });
+    std::uint32_t sum = 0;
+    each_kind(model, model.layers,
+              [&](LayerKind kind, std::uint32_t layers) { sum += has_experts(kind) ? layers : 0; });
+    return sum;
 }
 
 bool rotates(const Transformer& model, LayerKind kind) {
@@ -232,10 +195,8 @@ std::uint64_t layer_parameters(const Transformer& model, LayerKind kind, const L
 
 std::uint64_t parameters(const Transformer& model, const LayerSplit& split) {
     std::uint64_t total = parameters_of(embedding_modules(model, split)) + parameters_of(head_modules(model, split));
-    const std::vector<std::uint32_t> layers = layers_by_kind(model, model.layers);
-    for (std::size_t kind = 0; kind < layers.size(); ++kind) {
-        if (layers[kind] > 0) total += layers[kind] * layer_parameters(model, static_cast<LayerKind>(kind), split);
-    }
+    each_kind(model, model.layers,
+              [&](LayerKind kind, std::uint32_t layers) { total += layers * layer_parameters(model, kind, split); });
     if (model.mtp_layers > 0) total += model.mtp_layers * prediction_parameters(model, split);
     return total;
 }
@@ -262,22 +223,12 @@ std::uint64_t active_parameters(const Transformer& model) {
     return parameters(met) + unscored;
 }
 
-std::uint64_t layer_parameters(const Transformer& model, std::uint32_t tensor) {
-    check_dense(model);
-    return layer_parameters(model, LayerKind::dense, {.tensor = tensor});
-}
-
 std::uint64_t embedding_parameters(const Transformer& model, std::uint32_t tensor) {
     return parameters_of(embedding_modules(model, {.tensor = tensor}));
 }
 
 std::uint64_t final_norm_parameters(const Transformer& model) {
     return module_parameters(head_modules(model, {}).front());
-}
-
-std::uint64_t head_parameters(const Transformer& model, std::uint32_t tensor) {
-    const std::vector<Module> modules = head_modules(model, {.tensor = tensor});
-    return parameters_of(modules) - module_parameters(modules.front());
 }
 
 }  // namespace weft

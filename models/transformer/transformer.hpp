@@ -151,7 +151,7 @@ struct Layer {
     Experts experts;
     LatentAttention latent;
 
-    bool has_latent_attention() const { return latent.kv_rank > 0; }
+    constexpr bool has_latent_attention() const { return latent.kv_rank > 0; }
     bool operator==(const Layer&) const = default;
 };
 
@@ -197,9 +197,15 @@ constexpr LayerKind own_kind(LayerKind kind) {
 }
 // How many layers there are of each kind, by LayerKind; with those of multi-token prediction or without.
 std::vector<std::uint32_t> layers_by_kind(const Transformer& model, std::uint32_t layers);
+template <class Visit>  // visit(kind, how many layers), of kinds that there are
+void each_kind(const Transformer& model, std::uint32_t layers, Visit visit) {
+    const std::vector<std::uint32_t> counts = layers_by_kind(model, layers);
+    for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+        if (counts[kind] > 0) visit(static_cast<LayerKind>(kind), counts[kind]);
+    }
+}
 std::vector<LayerKind> kinds_of(const Transformer& model);  // of its layers, each once
 std::uint32_t expert_layers(const Transformer& model);      // how many have experts
-std::uint32_t windowed_layers(const Transformer& model);
 // Whether a layer has an MLP: neither experts nor nothing.
 inline bool has_mlp(const Layer& layer, LayerKind kind) { return !has_experts(kind) && layer.ffn_hidden > 0; }
 inline bool has_feed_forward(const Layer& layer, LayerKind kind) { return has_experts(kind) || layer.ffn_hidden > 0; }
@@ -219,6 +225,13 @@ double window_share(const AttentionWindow& window, double sequence);
 // speaks of a layer's maps, or a list of the members of Biases; "query_key_norm" a flag (true: per_head) or a member of
 // QueryKeyNorm; "attention_window" an object with the members of AttentionWindow, tokens required.
 Transformer read_transformer(Field field, std::string name);
+// Its parts that speak of layers. What layers of a kind may have that others have not: "mixer", "recurrence",
+// "attention_window", ... Keys that are left out leave the layer as it is.
+void read_mixer(Field& field, Layer& layer);
+
+// "layer_kinds" and "layer_pattern": a list of names of kinds, or a text of kinds of one letter, which layers take in
+// turn, again and again.
+void read_kinds(Field& field, Transformer& model);
 // A shipped model (models/catalog), or the path of a model file. Throws ConfigError with the nearest names.
 Transformer load_transformer(std::string_view name);
 std::vector<std::string> model_names();
@@ -241,16 +254,18 @@ bool can_share(const Transformer& model, const LayerSplit& split);  // neither
 
 // A norm, a linear map or the experts of a layer, as one rank holds it.
 struct Module {
-    std::string_view name;               // "input norm", "qkv", ...; static text
-    bool expert = false;                 // its gradients are reduced over the ranks that hold the same experts
-    std::vector<std::uint64_t> tensors;  // elements of each, in registration order
-    std::vector<bool> vector;            // of each: one-dimensional (a bias or norm: no weight decay)
-    std::vector<bool> frozen{};          // of each: not trained; empty: all are
+    std::string_view name;                 // "input norm", "qkv", ...; static text
+    bool expert = false;                   // its gradients are reduced over the ranks that hold the same experts
+    std::vector<std::uint64_t> tensors{};  // elements of each, in registration order
+    std::vector<bool> vector{};            // of each: one-dimensional (a bias or norm: no weight decay)
+    std::vector<bool> frozen{};            // of each: not trained; empty: all are
     // Of each, the first dimensions (outputs) of what PyTorch's own modules register in its place: one, or three where
     // queries, keys and values are one tensor here, two of a gated MLP's inputs. Of experts none: their tensors are
     // slices, along that dimension, of tensors of all the rank's experts.
     std::vector<std::vector<std::uint64_t>> rows{};
     std::uint64_t slices = 0;  // experts, which each have an equal part of the tensors
+
+    bool trains(std::size_t tensor) const { return frozen.empty() || !frozen[tensor]; }
 };
 std::uint64_t module_parameters(const Module& module);
 
@@ -270,37 +285,44 @@ std::vector<Module> head_modules(const Transformer& model, const LayerSplit& spl
 // Matrices and column-parallel biases are divided; norms and row-parallel biases are replicated.
 std::uint64_t padded_vocabulary(const Transformer& model, std::uint32_t tensor);
 std::uint64_t layer_parameters(const Transformer& model, LayerKind kind, const LayerSplit& split);
-std::uint64_t layer_parameters(const Transformer& model, std::uint32_t tensor);      // of a model without experts
 std::uint64_t embedding_parameters(const Transformer& model, std::uint32_t tensor);  // with learned positions
 std::uint64_t final_norm_parameters(const Transformer& model);
-std::uint64_t head_parameters(const Transformer& model, std::uint32_t tensor);  // 0 if tied
 std::uint64_t parameters(const Transformer& model, const LayerSplit& split);
 std::uint64_t parameters(const Transformer& model, std::uint32_t tensor = 1);  // every layer's; experts shared equally
 // Of the whole model, those that one token meets: top_k experts of each layer instead of all, and the shared ones.
 std::uint64_t active_parameters(const Transformer& model);
 
+// Inputs of the attention core's value product per head: head_size, or value_size.
+constexpr std::uint32_t value_size(const Layer& model) {
+    if (model.has_latent_attention()) return model.latent.value_size;
+    return model.value_size > 0 ? model.value_size : model.head_size;
+}
 // Widths of the queries, keys, values and all three as the attention core takes them, of what it returns, and of the
 // MLP's first map, whole. In plain attention keys are as wide as values, and the context as the queries.
-std::uint64_t query_width(const Transformer& model);
+constexpr std::uint64_t query_width(const Layer& model) { return std::uint64_t{model.heads} * model.head_size; }
 std::uint64_t gate_width(const Layer& layer);  // of attention's gate
-std::uint64_t key_width(const Transformer& model);
-std::uint64_t value_width(const Transformer& model);
+constexpr std::uint64_t key_width(const Layer& model) { return std::uint64_t{model.kv_heads} * model.head_size; }
+constexpr std::uint64_t value_width(const Layer& model) { return std::uint64_t{model.kv_heads} * value_size(model); }
 std::uint64_t qkv_width(const Transformer& model);
 std::uint64_t context_width(const Transformer& model);  // of a recurrence, its values
 std::uint64_t qkv_outputs(const Transformer& model);  // of the map that makes them: a gate's, too, and shared ones once
-// Inputs of the attention core's value product per head: head_size, or value_size.
-std::uint32_t value_size(const Transformer& model);
 // Elements of the matrices that make queries, keys and values, whole.
 std::uint64_t qkv_matrices(const Transformer& model);
-std::uint64_t ffn_input_width(const Transformer& model);
+constexpr std::uint64_t ffn_input_width(const Layer& model) {
+    return std::uint64_t{model.ffn_hidden} * (model.gated ? 2 : 1);
+}
 // The same of one expert's first map; inputs of the second map of all shared experts together, and outputs of their
 // first.
-std::uint64_t expert_input_width(const Transformer& model);
+constexpr std::uint64_t expert_input_width(const Layer& model) {
+    return std::uint64_t{model.experts.ffn_hidden} * (model.gated ? 2 : 1);
+}
 constexpr std::uint32_t expert_hidden(const Layer& layer) {  // inputs and outputs of an expert
     return layer.experts.latent > 0 ? layer.experts.latent : layer.hidden;
 }
-std::uint64_t shared_width(const Transformer& model);
-std::uint64_t shared_input_width(const Transformer& model);
+constexpr std::uint64_t shared_width(const Layer& model) {
+    return std::uint64_t{model.experts.shared} * model.experts.shared_ffn_hidden;
+}
+constexpr std::uint64_t shared_input_width(const Layer& model) { return shared_width(model) * (model.gated ? 2 : 1); }
 
 // What other tools call the keys of a model.
 std::span<const Synonym> model_synonyms();

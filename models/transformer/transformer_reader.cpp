@@ -1,10 +1,13 @@
 // From a model object, in a catalog file or inside a job, to a Transformer.
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "models/transformer/layer_reader.hpp"
+#include "models/transformer/transformer.hpp"
+#include "sim/io/embedded.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 
@@ -223,6 +226,21 @@ Transformer load_transformer(std::string_view name) {
     Transformer model = read_transformer(file.document.root(), file.name);
     file.document.check();
     return model;
+}
+
+// Rows of keys.json.
+std::span<const Synonym> model_synonyms() {
+    static const auto rows = nlohmann::json::parse(embedded::model_keys().front().text);
+    static const std::vector<Synonym> synonyms = [] {
+        std::vector<Synonym> all;
+        for (const auto& row : rows.items()) {
+            if (!row.value().contains("elsewhere")) continue;
+            for (const auto& word : row.value()["elsewhere"])
+                all.push_back({word.get_ref<const std::string&>(), row.key()});
+        }
+        return all;
+    }();
+    return synonyms;
 }
 
 std::vector<std::string> model_names() { return shipped_names(embedded::catalog()); }

@@ -5,8 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace weft {
 
@@ -34,6 +36,15 @@ template <class Enum>
 std::string_view enumerator_name(Enum value) {
     static constexpr auto names = enumerator_names<Enum>();
     return names.at(static_cast<std::size_t>(value));
+}
+
+template <class Enum>
+std::vector<std::string> all_enumerator_names() {
+    std::vector<std::string> names;
+    for (const std::string_view name : enumerator_names<Enum>()) {
+        if (!name.empty()) names.emplace_back(name);
+    }
+    return names;
 }
 
 // Nothing where none is called so.

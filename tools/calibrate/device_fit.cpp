@@ -9,6 +9,7 @@
 #include <map>
 
 #include "sim/base/check.hpp"
+#include "sim/base/enumerators.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/parallel.hpp"
 #include "tools/validate/run.hpp"
@@ -181,7 +182,7 @@ DeviceFitSource table_source(const std::string& file, const std::vector<DeviceTa
     const std::string name = std::filesystem::path(file).filename().string();
     for (const DeviceTableRow& row : rows) {
         kernels.push_back(row.measured);
-        source.rows.push_back({.kind = std::string(weft::name(row.measured.kind)),
+        source.rows.push_back({.kind = std::string(enumerator_name(row.measured.kind)),
                                .where = fmt::format("{}:{}", name, row.line),
                                .measured = row.measured.value,
                                .weight = row.weight,

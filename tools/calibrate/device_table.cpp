@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "sim/base/enumerators.hpp"
 #include "topologies/measurements/lines.hpp"
 
 namespace weft {
@@ -125,12 +126,12 @@ class DeviceTableReader {
     }
 
     void read_row(const CsvRow& row, const std::vector<HeldCell>& holds, std::vector<DeviceTableRow>& result) {
-        const std::optional<MeasuredKernel> kind = find_measured_kernel(cell(row, "kind"));
+        const std::optional<MeasuredKernel> kind = enumerator_called<MeasuredKernel>(cell(row, "kind"));
         if (!kind) {
             const std::string text = excerpt(cell(row, "kind"));
-            errors_.add(row.line,
-                        fmt::format("kind: expected {}, got \"{}\"{}", fmt::join(measured_kernel_names(), ", "), text,
-                                    suggestion(text, measured_kernel_names())));
+            const std::vector<std::string> kinds = all_enumerator_names<MeasuredKernel>();
+            errors_.add(row.line, fmt::format("kind: expected {}, got \"{}\"{}", fmt::join(kinds, ", "), text,
+                                              suggestion(text, kinds)));
             return;
         }
         is_sound_ = true;

@@ -150,7 +150,7 @@ bool is_communication(std::string_view quantity) {
 
 std::optional<FlopConvention> convention_of(std::string_view quantity) {
     if (!quantity.ends_with(tflops_suffix)) return std::nullopt;
-    return find_flop_convention(quantity.substr(0, quantity.size() - tflops_suffix.size()));
+    return enumerator_called<FlopConvention>(quantity.substr(0, quantity.size() - tflops_suffix.size()));
 }
 
 std::string with_underscores(std::string text) {

@@ -7,15 +7,6 @@
 namespace weft {
 namespace {
 
-template <class Enum>
-std::vector<std::string> all_words() {
-    std::vector<std::string> words;
-    for (const std::string_view name : enumerator_names<Enum>()) {
-        if (!name.empty()) words.emplace_back(name);
-    }
-    return words;
-}
-
 // A list of names of enumerators.
 template <class Enum>
 JobKey& bind_set(JobKey& key, EnumSet<Enum> Trained::*member) {
@@ -26,14 +17,14 @@ JobKey& bind_set(JobKey& key, EnumSet<Enum> Trained::*member) {
             if (const std::optional<Enum> value = enumerator_called<Enum>(word)) {
                 (job.trained.*member).add(*value);
             } else if (!word.empty()) {
-                const std::vector<std::string> known = all_words<Enum>();
+                const std::vector<std::string> known = all_enumerator_names<Enum>();
                 object.error(name, fmt::format("expected names out of {}, got \"{}\"{}", fmt::join(known, ", "), word,
                                                suggestion(word, known)));
             }
         }
     };
     key.json = [=](const Job& job) {
-        std::vector<std::string> words = all_words<Enum>();
+        std::vector<std::string> words = all_enumerator_names<Enum>();
         std::erase_if(
             words, [&](const std::string& word) { return !(job.trained.*member).has(*enumerator_called<Enum>(word)); });
         return words.empty() ? "[]" : fmt::format("[\"{}\"]", fmt::join(words, "\",\""));

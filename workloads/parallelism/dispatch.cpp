@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/transformer/token_spread.hpp"
+#include "models/transformer/kernel_parts.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/layout/placed_groups.hpp"

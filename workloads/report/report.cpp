@@ -244,12 +244,6 @@ Report make_report(const Simulation& run) {
     return report;
 }
 
-std::optional<FlopConvention> find_flop_convention(std::string_view name) {
-    return enumerator_called<FlopConvention>(name);
-}
-
-std::string_view name(FlopConvention convention) { return enumerator_name(convention); }
-
 Flops step_flops(const Job& job, FlopConvention convention) {
     const double sequences = job.batch.global, sequence = job.batch.sequence;
     switch (convention) {

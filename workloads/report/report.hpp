@@ -97,9 +97,6 @@ enum class FlopConvention : std::uint8_t {
     neox,           // GPT-NeoX before that: attention five times, recomputed matrices not at all
     megatron_core,  // gated and grouped matrices, recomputed ones not at all; since core-0.12 half of attention
 };
-inline constexpr std::array<std::string_view, 4> flop_convention_names{"model", "megatron", "neox", "megatron_core"};
-std::optional<FlopConvention> find_flop_convention(std::string_view name);
-std::string_view name(FlopConvention convention);
 
 // Of one step of the job, all accelerators together.
 Flops step_flops(const Job& job, FlopConvention convention);

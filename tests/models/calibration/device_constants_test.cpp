@@ -83,11 +83,6 @@ TEST(kernel_measurement, attention_is_that_of_a_layer) {
     }
 }
 
-TEST(kernel_measurement, names_are_found_again) {
-    for (const std::string& text : measured_kernel_names()) EXPECT_EQ(name(*find_measured_kernel(text)), text);
-    EXPECT_FALSE(find_measured_kernel("gem"));
-}
-
 TEST(kernel_measurement, an_error_is_a_logarithm_and_below_the_half_its_tangent) {
     EXPECT_DOUBLE_EQ(log_error(3, 2), std::log(1.5));
     EXPECT_DOUBLE_EQ(log_error(1, 2), std::log(0.5));

@@ -108,10 +108,6 @@ TEST(expert_obstacles, name_both_numbers) {
                 ElementsAre("a model without experts cannot be shared by 2 expert ranks"));
 }
 
-TEST(layer_parameters, without_a_kind_are_those_of_models_without_experts) {
-    EXPECT_THROW(layer_parameters(small(), 1), LogicError);
-}
-
 // 6 FLOPs per parameter of a matrix that a token meets: all active ones but norms, biases (none) and the embedding.
 TEST(model_flops, of_experts_are_six_per_active_matrix_parameter) {
     const Transformer model = load_transformer("mixtral-8x7b");

@@ -1,5 +1,5 @@
 // Where tokens' experts lie, against every choice of experts that there is.
-#include "models/transformer/token_spread.hpp"
+#include "models/transformer/kernel_parts.hpp"
 
 #include <gtest/gtest.h>
 

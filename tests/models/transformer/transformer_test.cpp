@@ -69,7 +69,7 @@ TEST_P(neox_configuration, has_the_shape_of_its_file) {
 
 TEST_P(neox_configuration, has_the_published_parameters) {
     EXPECT_EQ(parameters(model), std::stoull(row.text("exact_neox_params_tp1")));
-    EXPECT_EQ(model.layers * layer_parameters(model, 1) + final_norm_parameters(model),
+    EXPECT_EQ(model.layers * layer_parameters(model, LayerKind::dense, {.tensor = 1}) + final_norm_parameters(model),
               std::stoull(row.text("non_embedding_params")));
 }
 
@@ -159,11 +159,10 @@ TEST(embedding_parameters, hold_the_whole_position_table_on_every_rank) {
     EXPECT_EQ(embedding_parameters(model, 2), 128U * 8 + 100 * 8);
 }
 
-TEST(head_parameters, are_none_if_the_embeddings_are_tied) {
+TEST(head_modules, are_the_norm_alone_if_the_embeddings_are_tied) {
     Transformer model = plain(1, 8, 2, 256);
-    EXPECT_EQ(head_parameters(model, 2), 128U * 8);
+    EXPECT_EQ(module_parameters(head_modules(model, {.tensor = 2}).at(1)), 128U * 8);
     model.tied_embeddings = true;
-    EXPECT_EQ(head_parameters(model, 2), 0U);
     EXPECT_THAT(head_tensors(model, 2), ElementsAre(8, 8));
 }
 
@@ -187,7 +186,7 @@ TEST(tensor_obstacles, name_both_numbers) {
 }
 
 TEST(layer_parameters, of_an_indivisible_layer_are_our_mistake) {
-    EXPECT_THROW(layer_parameters(load_transformer("gpt-neox-125m"), 5), LogicError);
+    EXPECT_THROW(layer_parameters(load_transformer("gpt-neox-125m"), LayerKind::dense, {.tensor = 5}), LogicError);
 }
 
 TEST(parameters, of_all_ranks_are_at_least_the_whole_and_exceed_it_by_what_is_replicated) {
@@ -199,7 +198,8 @@ TEST(parameters, of_all_ranks_are_at_least_the_whole_and_exceed_it_by_what_is_re
         // Replicated per layer: two norms and the biases of the row-parallel maps (h each).
         const std::uint64_t h = model.hidden, norm = final_norm_parameters(model);
         const std::uint64_t layer = 2 * norm + (model.biases.projection ? 2 * h : 0);
-        RC_ASSERT(layer_parameters(model, t) * t == layer_parameters(model, 1) + (t - 1) * layer);
+        RC_ASSERT(layer_parameters(model, LayerKind::dense, {.tensor = t}) * t ==
+                  layer_parameters(model, LayerKind::dense, {.tensor = 1}) + (t - 1) * layer);
     }));
 }
 

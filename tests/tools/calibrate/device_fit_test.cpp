@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "sim/base/enumerators.hpp"
 #include "sim/io/document.hpp"
 #include "tests/tools/program.hpp"
 #include "tools/calibrate/rows.hpp"
@@ -21,7 +22,7 @@ std::string table_of(const Device& device) {
     std::string csv = "kind,name,precision,m,n,k,count,keys,head_size,heads,batch,bytes,seconds,alone_seconds\n";
     const auto add = [&](const KernelMeasurement& row, const std::string& sizes, double alone = 0) {
         const double value = predicted_value(device, row) * (alone > 0 ? alone : 1);
-        csv += fmt::format("{},planted,bf16,{},{:.17g},{}\n", name(row.kind), sizes, value,
+        csv += fmt::format("{},planted,bf16,{},{:.17g},{}\n", enumerator_name(row.kind), sizes, value,
                            alone > 0 ? fmt::format("{:.17g}", alone) : "");
     };
     for (const int k : {256, 1024, 4096, 16384}) {
