@@ -15,22 +15,13 @@
 
 namespace weft {
 
-// A module of a stage that owns parameters: a norm, a linear map, an embedding, the experts of a layer.
-struct StageModule {
-    // "input norm", "qkv", ...; "embedding", "positions", "final norm", "output layer" and
-    // "tied embedding" are those that belong to no layer.
-    std::string_view name;
-    std::uint32_t layer = 0;             // of the model; embedding: first layer of the stage, head: one past the last
-    std::uint32_t chunk = 0;             // of the stage (virtual pipeline stages)
-    bool expert = false;                 // reduced over expert_data instead of data
-    std::vector<std::uint64_t> tensors;  // elements of each on this rank, in registration order
-    std::vector<bool> vector;            // of each: one-dimensional (a bias or norm: no weight decay)
-    std::vector<bool> frozen{};          // of each: not trained; empty: all are
-    std::vector<std::vector<std::uint64_t>> rows{};  // as Module has them; may be empty: each element is a row
-    std::uint64_t slices = 0;
+// A module of a stage that owns parameters: a norm, a linear map, an embedding, the experts of a layer. "embedding",
+// "positions", "final norm", "output layer" and "tied embedding" are those that belong to no layer; `expert`: reduced
+// over expert_data instead of data; `rows` may be empty: each element is a row.
+struct StageModule : Module {
+    std::uint32_t layer = 0;  // of the model; embedding: first layer of the stage, head: one past the last
+    std::uint32_t chunk = 0;  // of the stage (virtual pipeline stages)
     bool recomputed = false;  // its layer runs forward again, whole, before its backward
-
-    bool trains(std::size_t tensor) const { return frozen.empty() || !frozen[tensor]; }
 };
 
 enum class StepKind : std::uint8_t { first, steady };  // the first step of a run records, connects and gathers more

@@ -1,6 +1,7 @@
 // What DeepSpeed's optimizers share: start-up broadcasts, optimizer groups, small reductions around the step.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -18,7 +19,10 @@ inline double deepspeed_bucket(const ShardingInput& input) {
 }
 
 // A call through deepspeed.comm, which its logger sees.
-Call deepspeed_call(Collective op, RankGroups group, double bytes, std::string_view label, std::string_view type);
+inline Call deepspeed_call(Collective op, RankGroups group, double bytes, std::string_view label,
+                           std::string_view type) {
+    return {op, group, {bytes}, label, type, Through::deepspeed};
+}
 
 // Writes a call that may run beside computation, or blocking where the communication logger is on: it synchronises the
 // device after every call.
@@ -42,41 +46,31 @@ std::vector<OptimizerGroup> optimizer_groups(const ShardingInput& input);
 // Skipped for a group of one rank.
 void gather_updated_parameters(Script& script, const ShardingInput& input);
 
-void all_reduce_overflow(Script& script, RankGroups group);       // one byte: whether any gradient is infinite
-void all_reduce_gradient_norm(Script& script, RankGroups group);  // a float: the sum of squares
+// One byte: whether any gradient is infinite.
+inline void all_reduce_overflow(Script& script, RankGroups group) {
+    script.call(deepspeed_call(Collective::all_reduce, group, 1, "all-reduce overflow", "uint8"), {});
+}
+// A float: the sum of squares.
+inline void all_reduce_gradient_norm(Script& script, RankGroups group) {
+    script.call(deepspeed_call(Collective::all_reduce, group, 4, "all-reduce gradient norm", "fp32"), {});
+}
 
 // The contiguous gradient bucket of DeepSpeed's ZeRO optimizers: reduced before a tensor that would overfill it is
 // added. A tensor larger than the bucket is reduced alone.
-
-class ContiguousBucket {
-  public:
-    explicit ContiguousBucket(double limit) : limit_(limit) {}
-
-    bool empty() const { return tensors_.empty(); }
-    bool overfilled_by(double elements) const { return filled_ > 0 && filled_ + elements > limit_; }
-    double limit() const { return limit_; }    // elements
-    double filled() const { return filled_; }  // elements
-    const std::vector<std::size_t>& tensors() const { return tensors_; }
+struct ContiguousBucket {
+    double limit, filled = 0;  // elements
+    std::vector<std::size_t> tensors{};
 
     void add(std::size_t tensor, double elements) {
-        tensors_.push_back(tensor);
-        filled_ += elements;
+        tensors.push_back(tensor);
+        filled += elements;
     }
-    void clear() {
-        tensors_.clear();
-        filled_ = 0;
-    }
-
-  private:
-    double limit_;
-    double filled_ = 0;
-    std::vector<std::size_t> tensors_;
+    void clear() { *this = {limit}; }
 };
 
 // ZeRO-Offload (Ren et al. 2021, 2101.06840; DeepSpeed 0.14 runtime/zero/stage_1_and_2.py, copy_grads_in_partition, and
 // stage3.py, partition_grads): what a rank owns of the gradients goes to its host as it is reduced, and the parameters
 // that the host has updated come back.
-
 class HostCopies {
   public:
     explicit HostCopies(const ShardingInput& input) : input_(input) {}
@@ -88,20 +82,39 @@ class HostCopies {
     // on the host in training precision: each later one fetches them, and all but the last store them again. The last
     // one stores fp32. Which of a bucket's gradients a rank owns is another matter for each rank: here it is an equal
     // share of every bucket.
-    ActionId store_gradients(Script& script, double elements, Where where, ActionId reduced) const;
+    ActionId store_gradients(Script& script, double elements, Where where, ActionId reduced) const {
+        const bool once = where.micro_batch == Where::whole_step;  // ZeRO-1 adds up on the device
+        const bool first = once || where.micro_batch == 0, last = once || where.micro_batch + 1 == input_.micro_batches;
+        ActionId ready = reduced;
+        if (!first) ready = script.load("fetch gradients", time(elements * input_.element_bytes), where, ready);
+        const double bytes = last ? fp32_bytes : input_.element_bytes;
+        return script.store("offload gradients", time(elements * bytes), where, ready);
+    }
 
     // The host's master copy in fp32, cast on the device, before it is gathered. Under ZeRO-3 the host casts
     // (_reassign_or_swap_out_partitioned_parameters).
-    void load_parameters(Script& script, double elements) const;
+    void load_parameters(Script& script, double elements) const {
+        const double bytes = input_.zero == 3 ? input_.element_bytes : fp32_bytes;
+        script.wait(script.load("fetch parameters", time(elements * bytes), {}, script.now()));
+    }
 
     // Of a rank's shards that ZeRO-3 keeps off the device (partition_parameters.py, _all_gather_dtype: ds_tensor.to),
     // before they are gathered; from drives through the host's buffers, as fast as the slower of both
     // (ZeRO-Infinity, Rajbhandari et al. 2021, 2104.07857). Returns the copy.
-    ActionId fetch_shards(Script& script, double elements, Where where) const;
+    ActionId fetch_shards(Script& script, double elements, Where where) const {
+        const Bytes bytes{elements * input_.element_bytes};
+        Seconds duration = bytes / input_.host_link;
+        if (input_.deepspeed.parameters == ParametersOn::nvme)
+            duration = std::max(duration, bytes / input_.drives_read);
+        return script.load("fetch parameters", duration, where, script.now());
+    }
     // Back, where the device has updated them.
-    void store_parameters(Script& script, double elements) const;
+    void store_parameters(Script& script, double elements) const {
+        script.wait(script.store("offload parameters", time(elements * input_.element_bytes), {}, script.now()));
+    }
 
   private:
+    static constexpr double fp32_bytes = 4;
     Seconds time(double bytes) const { return Bytes{bytes} / input_.host_link; }
 
     ShardingInput input_;

@@ -42,7 +42,7 @@ class DeepSpeedZero12 final : public DataParallel {
           slices_(slices_of(groups_, tensors_)),
           overlaps_(input.gradient_overlap == Setting::on && input.stages == 1),
           hooked_(input.zero == 2 || overlaps_),
-          bucket_(deepspeed_bucket(input)),
+          bucket_{deepspeed_bucket(input)},
           host_(input) {}
 
     void start_up(Script& script) override { broadcast_parameters(script, input_); }
@@ -101,7 +101,7 @@ class DeepSpeedZero12 final : public DataParallel {
     // unless it is the whole buffer that is all-reduced.
     void add(Script& script, std::size_t tensor, Where where) {
         const double elements = static_cast<double>(tensors_[tensor].elements);
-        if (bucket_.filled() + elements > bucket_.limit()) reduce_bucket(script, where);
+        if (bucket_.filled + elements > bucket_.limit) reduce_bucket(script, where);
         bucket_.add(tensor, elements);
     }
 
@@ -112,7 +112,7 @@ class DeepSpeedZero12 final : public DataParallel {
     }
 
     void close(Script& script, Where where) {
-        if (!bucket_.empty()) reduce_bucket(script, where);
+        if (!bucket_.tensors.empty()) reduce_bucket(script, where);
     }
 
     void reduce_bucket(Script& script, Where where) {
@@ -127,7 +127,7 @@ class DeepSpeedZero12 final : public DataParallel {
             }
         };
         if (input_.deepspeed.reduce_scatter == Setting::off) {  // the whole buffer, however full
-            reduce(Collective::all_reduce, copy_axes(), std::max(bucket_.filled(), bucket_.limit()));
+            reduce(Collective::all_reduce, copy_axes(), std::max(bucket_.filled, bucket_.limit));
         } else if (all_reduces_whole()) {
             for (const Portion& portion : by_group()) reduce(Collective::all_reduce, portion.group, portion.elements);
         } else {
@@ -142,7 +142,7 @@ class DeepSpeedZero12 final : public DataParallel {
 
     ActionId offload(Script& script, const std::vector<ActionId>& reduced, Where where) {
         double own = 0;
-        for (const std::size_t t : bucket_.tensors()) {
+        for (const std::size_t t : bucket_.tensors) {
             own += static_cast<double>(tensors_[t].elements) / groups_[slices_[t].group].ranks;
         }
         return host_.store_gradients(script, own, where, reduced.empty() ? script.now() : reduced.back());
@@ -158,7 +158,7 @@ class DeepSpeedZero12 final : public DataParallel {
     // The bucket from front to back, cut where the owner changes (average_tensor).
     std::vector<Portion> portions() const {
         std::vector<Portion> cut;
-        for (const std::size_t t : bucket_.tensors()) {
+        for (const std::size_t t : bucket_.tensors) {
             const OptimizerGroup& group = groups_[slices_[t].group];
             const double partition = group.padded / group.ranks;
             double begin = slices_[t].begin;
@@ -185,7 +185,7 @@ class DeepSpeedZero12 final : public DataParallel {
             for (const Portion& portion : cut) {
                 if (portion.group != group) continue;
                 call.elements += portion.elements;
-                if (call.elements > bucket_.limit()) calls.push_back(std::exchange(call, {.group = group}));
+                if (call.elements > bucket_.limit) calls.push_back(std::exchange(call, {.group = group}));
             }
             if (call.elements > 0) calls.push_back(call);
         };

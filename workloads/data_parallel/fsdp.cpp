@@ -8,7 +8,6 @@
 #include <deque>
 
 #include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/data_parallel/fsdp_units.hpp"
 
 namespace weft {
@@ -45,8 +44,9 @@ class Fsdp final : public DataParallel {
     void after(Script& script, const PassAt& at, std::size_t index) override {
         const std::size_t u = unit_of_[index];
         if (at.pass == Pass::forward) {
+            // The root's parameters are needed again at once when backward begins.
             const bool last = index == units_[u].modules.back();
-            if (last && units_[u].kind == UnitKind::layer && reshards_after_forward()) free(script, u);
+            if (last && units_[u].kind == UnitKind::layer && !keeps_parameters(input_.fsdp)) free(script, u);
         } else if (at.pass == Pass::backward && index == units_[u].modules.front()) {
             finish_backward(script, u, at);
         }
@@ -72,8 +72,6 @@ class Fsdp final : public DataParallel {
         ActionId gather = Action::none;  // in flight
     };
 
-    // The root's parameters are needed again at once when backward begins.
-    bool reshards_after_forward() const { return !keeps_parameters(input_.fsdp); }
     bool reduces(const PassAt& at) const {
         return input_.fsdp.accumulate != Accumulate::step || at.accumulation == Accumulation::complete;
     }
@@ -137,7 +135,9 @@ class Fsdp final : public DataParallel {
                   unit.group,
                   {unit.elements * size},
                   unit.ranks == 1 ? "all-reduce gradients" : "reduce-scatter gradients",
-                  size == input_.element_bytes ? input_.element_type : reduce_type(size)};
+                  size == input_.element_bytes ? input_.element_type
+                  : size == 4                  ? "fp32"
+                                               : input_.gradient_type};
         ActionId last = script.issue(call, where, script.now());
         if (unit.group == RankGroups::inner(copy_axes())) {
             call.op = Collective::all_reduce;
@@ -148,8 +148,6 @@ class Fsdp final : public DataParallel {
         }
         reductions_.push_back(last);
     }
-
-    std::string_view reduce_type(double size) const { return size == 4 ? "fp32" : input_.gradient_type; }
 
     ShardingInput input_;
     std::vector<FsdpUnit> units_;

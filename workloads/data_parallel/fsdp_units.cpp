@@ -3,19 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 #include "sim/base/check.hpp"
-#include "workloads/data_parallel/fsdp_policy.hpp"
 
 namespace weft {
 namespace {
 
-double own_elements(const StageModule& module) {
-    return std::accumulate(module.tensors.begin(), module.tensors.end(), 0.0,
-                           [](double sum, std::uint64_t elements) { return sum + static_cast<double>(elements); });
-}
+double own_elements(const Module& module) { return static_cast<double>(module_parameters(module)); }
 
 bool has_module(const ShardingInput& input, std::uint32_t chunk, std::string_view name) {
     return std::ranges::any_of(input.modules,
@@ -52,9 +47,7 @@ FsdpUnit empty_unit(const ShardingInput& input, UnitKind kind, const StageModule
     return unit;
 }
 
-bool has_matrix(const StageModule& module) {
-    return std::find(module.vector.begin(), module.vector.end(), false) != module.vector.end();
-}
+bool has_matrix(const StageModule& module) { return std::ranges::find(module.vector, false) != module.vector.end(); }
 
 bool outside_layers(const StageModule& module) {
     constexpr std::array names{"embedding",  "positions",    "embedding norm",
@@ -102,7 +95,7 @@ bool hybrid_sharding(const ShardingInput& input) {
     return asked && input.inner_ranks < input.ranks;
 }
 
-double padded_elements(const StageModule& module, std::uint32_t ranks, Counted counted) {
+double padded_elements(const Module& module, std::uint32_t ranks, Counted counted) {
     const auto left_out = [&](std::size_t t) { return counted == Counted::trained && !module.trains(t); };
     if (module.slices > 0) {
         if (left_out(0)) return 0;

@@ -14,6 +14,36 @@
 
 namespace weft {
 
+// What fully_shard keeps whole, and how long: settings of a job, or what torchtitan does by itself.
+
+constexpr bool is_hybrid(const FsdpSettings& settings) {
+    return settings.strategy == Sharding::hybrid || settings.strategy == Sharding::hybrid_gradients;
+}
+constexpr bool keeps_parameters(const FsdpSettings& settings) {
+    return settings.strategy == Sharding::gradients || settings.strategy == Sharding::hybrid_gradients;
+}
+
+// Whether version 2 shards layers again between forward and backward. torchtitan's default keeps the parameters of a
+// pipeline's stages (models/llama3/infra/parallelize.py, apply_fsdp).
+constexpr bool reshards_layers(const FsdpSettings& settings, std::uint32_t stages) {
+    const bool asked = settings.reshard != Reshard::by_strategy;
+    return asked ? settings.reshard != Reshard::never : !keeps_parameters(settings) && stages == 1;
+}
+
+// Of version 2, by_version resolved: stages of a pipeline sum whole gradients until their last backward pass
+// (torch/distributed/pipelining/stage.py, backward_maybe_with_nosync).
+constexpr Accumulate accumulation_of(const FsdpSettings& settings, std::uint32_t stages) {
+    if (settings.accumulate != Accumulate::by_version) return settings.accumulate;
+    return stages > 1 ? Accumulate::step : Accumulate::never;
+}
+
+// Ranks that share one copy of a stage's gradients, of which it sums whole those of everything, of one of its `parts`
+// beside the shards of all, or nothing.
+constexpr double gradient_ranks(Accumulate accumulation, std::uint32_t parts, double ranks) {
+    if (accumulation == Accumulate::step) return 1;
+    return accumulation == Accumulate::round ? 1 / (1.0 / parts + 1 / ranks) : ranks;
+}
+
 // The layers that engines see in a stage's flat list of modules, and the order in which the hooks of modules fire as
 // DeepSpeed registers them: on every module, also on those that only contain others (the model, a layer, its attention,
 // its MLP).
@@ -88,6 +118,6 @@ bool hybrid_sharding(const ShardingInput& input);
 // Experts are slices of one tensor; where those that ranks share are fewer than the ranks, their second dimension is
 // cut instead (torchtitan models/llama4/infra/parallelize.py, apply_fsdp), which has to divide.
 enum class Counted : std::uint8_t { all, trained };
-double padded_elements(const StageModule& module, std::uint32_t ranks, Counted counted = Counted::all);
+double padded_elements(const Module& module, std::uint32_t ranks, Counted counted = Counted::all);
 
 }  // namespace weft

@@ -15,7 +15,6 @@
 // shard parameters again in backward passes; after the last one they reduce all units of the part in order.
 
 #include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/data_parallel/fsdp_units.hpp"
 
 namespace weft {

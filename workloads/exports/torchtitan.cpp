@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "workloads/data_parallel/fsdp_policy.hpp"
+#include "workloads/data_parallel/fsdp_units.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/formats/torchtitan/torchtitan.hpp"
 

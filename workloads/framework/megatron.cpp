@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/data_parallel/fsdp_policy.hpp"
+#include "workloads/data_parallel/fsdp_units.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
@@ -14,8 +14,6 @@
 
 namespace weft::framework {
 namespace {
-
-Setting default_overlap(const Job&) { return Setting::off; }
 
 // --use-custom-fsdp came with Megatron-core 0.12 and is Megatron-FSDP since 0.14.
 void check_sharding(const Job& job, const Refusals& refuse) {
@@ -91,8 +89,6 @@ Modules modules(const Job& job) {
     return job.megatron.transformer_engine == Setting::on ? Modules::transformer_engine : Modules::megatron;
 }
 
-Setting overlaps_pipeline(const Job& job) { return job.megatron.overlap_pipeline; }
-
 std::vector<Call> load_batch(const Job& job, std::uint32_t stage) {
     if (job.layout.tensor == 1) return {};
     const double tokens = double(job.batch.micro) * job.batch.sequence;
@@ -111,9 +107,9 @@ std::vector<Call> load_batch(const Job& job, std::uint32_t stage) {
     return calls;
 }
 
-std::vector<Call> checkpoint_gather(const Job& job) {
-    if (!shares_checkpoints(job)) return {};
-    return {gather_hidden(job, "all-gather checkpoint")};
+// Of the hidden state, where tensor ranks have shares of it.
+std::vector<Call> gather_if(bool shared, const Job& job, std::string_view label) {
+    return shared ? std::vector{gather_hidden(job, label)} : std::vector<Call>{};
 }
 
 // What is logged, averaged over the data ranks (pretrain_gpt.py): the loss and its tokens.
@@ -154,30 +150,15 @@ bool scatters_boundaries(const Job& job) {
            job.megatron.overlap_pipeline == Setting::off;
 }
 
-std::vector<Call> gather_received_activation(const Job& job) {
-    if (!scatters_boundaries(job)) return {};
-    return {gather_hidden(job, "all-gather activation")};
-}
-std::vector<Call> gather_before_backward(const Job& job) {
-    if (!scatters_boundaries(job)) return {};
-    return {gather_hidden(job, "all-gather gradient")};
-}
-
-Bytes boundary_bytes(const Job& job) {
-    const bool own_share = job.sequence_parallel == SequenceParallel::on || scatters_boundaries(job);
-    return hidden_state(job) / (own_share ? job.layout.tensor : 1);
-}
-
 std::vector<Call> crossing(const Job& job, std::string_view label) {
     std::vector<Call> calls;
     // Tensors differ in size where prediction modules stand apart (p2p_communication.py, mtp_standalone).
     if (job.megatron.variable_sequence == Setting::on || job.predicts_apart())
         calls.push_back(boundary_call(24_B, "shape", "int64"));
-    calls.push_back(boundary_call(boundary_bytes(job), label, element_name(job)));
+    const bool own_share = job.sequence_parallel == SequenceParallel::on || scatters_boundaries(job);
+    calls.push_back(boundary_call(hidden_state(job) / (own_share ? job.layout.tensor : 1), label, element_name(job)));
     return calls;
 }
-std::vector<Call> activation(const Job& job) { return crossing(job, "activation"); }
-std::vector<Call> gradient(const Job& job) { return crossing(job, "gradient"); }
 
 std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) {
     if (input.megatron.sharding == MegatronSharding::none) return make_megatron_ddp(input);
@@ -230,22 +211,25 @@ extern const Framework megatron{
     .offers = {.forwards_ahead = true, .weights_apart = true, .several_parts = true, .both_directions = true},
     .handover = Handover::paired,
     .input_reduction = input_reduction,
-    .overlaps_pipeline = overlaps_pipeline,
+    .overlaps_pipeline = [](const Job& job) { return job.megatron.overlap_pipeline; },
     .weight_gradients = WeightGradients::accumulated,
     .expert_weights = ExpertWeights::in_activation,
     .modules = modules,
     .split = even_split,
-    .default_overlap = default_overlap,
+    .default_overlap = [](const Job&) { return Setting::off; },
     .check = check_megatron,
     .lacking = lacking_megatron_features,
     .load_batch = load_batch,
     .loss = loss,
-    .checkpoint_gather = checkpoint_gather,
+    .checkpoint_gather =
+        [](const Job& job) { return gather_if(shares_checkpoints(job), job, "all-gather checkpoint"); },
     .expert_counts = expert_counts,
-    .activation = activation,
-    .gradient = gradient,
-    .gather_received_activation = gather_received_activation,
-    .gather_before_backward = gather_before_backward,
+    .activation = [](const Job& job) { return crossing(job, "activation"); },
+    .gradient = [](const Job& job) { return crossing(job, "gradient"); },
+    .gather_received_activation =
+        [](const Job& job) { return gather_if(scatters_boundaries(job), job, "all-gather activation"); },
+    .gather_before_backward =
+        [](const Job& job) { return gather_if(scatters_boundaries(job), job, "all-gather gradient"); },
     .step_end = step_end,
     .data_parallel = data_parallel,
     .shares = shares,

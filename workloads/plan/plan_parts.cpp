@@ -134,26 +134,19 @@ class StageModules {
         const bool copies = chunk.predictions > 0 || (job_.model.tied_embeddings && chunk.has_head());
         if (!copies || !job_.copies_embedding()) return;
         chunk.embedding_copy = stage_.modules.size();
-        stage_.modules.push_back({.name = "tied embedding",
-                                  .layer = end,
-                                  .chunk = index,
-                                  .tensors = {job_.embedding_matrix()},
-                                  .vector = {false},
-                                  .frozen = {!job_.trained.trains("embedding")}});
+        stage_.modules.push_back({{.name = "tied embedding",
+                                   .tensors = {job_.embedding_matrix()},
+                                   .vector = {false},
+                                   .frozen = {!job_.trained.trains("embedding")}},
+                                  end,
+                                  index});
     }
 
   private:
     void add(const std::vector<Module>& modules, std::uint32_t layer, std::uint32_t chunk) {
         for (const Module& module : modules) {
-            stage_.modules.push_back({.name = module.name,
-                                      .layer = layer,
-                                      .chunk = chunk,
-                                      .expert = module.expert && job_.reduces_experts_apart(),
-                                      .tensors = module.tensors,
-                                      .vector = module.vector,
-                                      .frozen = module.frozen,
-                                      .rows = module.rows,
-                                      .slices = module.slices});
+            stage_.modules.push_back({module, layer, chunk});
+            stage_.modules.back().expert = module.expert && job_.reduces_experts_apart();
         }
     }
 

@@ -196,7 +196,7 @@ TEST_F(filled_bucket, of_zero_1_and_2_ends_no_call_that_fills_it) {
 
 TEST_F(filled_bucket, of_stage_0_waits_for_the_tensor_that_overfills_it) {
     const std::vector<StageModule> modules{
-        {"matrices", 0, 0, false, {499'999'999, 1, 1, 7}, {false, false, false, false}}};
+        {{"matrices", false, {499'999'999, 1, 1, 7}, {false, false, false, false}}, 0, 0}};
     ShardingInput input = zero(0, 4);
     input.modules = modules;
     Script script;

@@ -28,7 +28,7 @@ std::vector<StageModule> modules_of(const std::string& list) {
         std::uint32_t vector = 0, expert = 0, chunk = 0;
         char slash = 0;
         fields >> elements >> slash >> vector >> slash >> expert >> slash >> chunk;
-        modules.push_back({"qkv", 0, chunk, expert == 1, {elements}, {vector == 1}});
+        modules.push_back({{"qkv", expert == 1, {elements}, {vector == 1}}, 0, chunk});
     }
     return modules;
 }
@@ -103,7 +103,7 @@ TEST(framework_buckets, megatron_lays_out_its_buffers_so) {
 // max(40e6, 1e6 x data ranks) elements a bucket (distributed_data_parallel.py): ranks that share sequences are reduced
 // with the others, but do not count.
 TEST(framework_buckets, megatron_limits_buckets_by_data_ranks_without_context) {
-    const std::vector<StageModule> modules(200, {"qkv", 0, 0, false, {1000000}, {false}});
+    const std::vector<StageModule> modules(200, {{"qkv", false, {1000000}, {false}}, 0, 0});
     ShardingInput input{.modules = modules, .ranks = 100, .gradient_overlap = Setting::on};
     EXPECT_EQ(megatron_buckets(input).size(), 2U);
     input.sequence_ranks = 2;
@@ -113,7 +113,7 @@ TEST(framework_buckets, megatron_limits_buckets_by_data_ranks_without_context) {
 }
 
 TEST(framework_buckets, the_bucket_of_stage_0_is_no_setting) {
-    const std::vector<StageModule> modules(11, {"qkv", 0, 0, false, {100000000}, {false}});
+    const std::vector<StageModule> modules(11, {{"qkv", false, {100000000}, {false}}, 0, 0});
     ShardingInput input{.modules = modules, .ranks = 8, .bucket_elements = 1e6};
     const auto engine = make_deepspeed_stage0(input);
     EXPECT_EQ(reductions(*engine, input), "ar:d:600000000 ar:d:500000000") << "flushed beyond 5e8 elements";

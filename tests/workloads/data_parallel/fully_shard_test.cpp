@@ -39,12 +39,7 @@ double count(const std::vector<PlayedCall>& calls, Collective op, RankGroups gro
 double padded_layer(const Transformer& model, const LayerSplit& split, std::uint32_t ranks) {
     double elements = 0;
     for (const Module& module : layer_modules(model, LayerKind::dense, split)) {
-        elements += padded_elements({.name = module.name,
-                                     .tensors = module.tensors,
-                                     .vector = module.vector,
-                                     .rows = module.rows,
-                                     .slices = module.slices},
-                                    ranks);
+        elements += padded_elements(module, ranks);
     }
     return elements;
 }
@@ -68,11 +63,11 @@ TEST(fully_shard, every_tensor_is_padded_to_a_multiple_of_the_ranks_along_its_fi
 }
 
 TEST(fully_shard, experts_are_slices_of_one_tensor) {
-    const StageModule two{
+    const Module two{
         .name = "experts", .tensors = {100, 50, 100, 50}, .vector = {false, false, false, false}, .slices = 2};
     EXPECT_EQ(padded_elements(two, 2), 300);
     EXPECT_EQ(padded_elements(two, 8), 8 * 150) << "one slice for each rank, most of them padding";
-    StageModule apart = two;
+    Module apart = two;
     apart.expert = true;
     EXPECT_EQ(padded_elements(apart, 6), 300) << "cut along the second dimension";
 }

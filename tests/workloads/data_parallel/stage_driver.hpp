@@ -16,10 +16,10 @@ constexpr std::uint64_t modules_per_layer = 6;
 // `ranks` tensor ranks holds. Norms and the biases of row-parallel matrices are not cut.
 inline std::vector<StageModule> neox_stage(std::uint32_t layers, std::uint64_t h, std::uint64_t vocabulary = 50304,
                                            std::uint64_t ranks = 1) {
-    std::vector<StageModule> modules{{"embedding", 0, 0, false, {vocabulary * h / ranks}, {false}}};
+    std::vector<StageModule> modules{{{"embedding", false, {vocabulary * h / ranks}, {false}}, 0, 0}};
     for (std::uint32_t layer = 0; layer < layers; ++layer) {
         const auto add = [&](const char* name, std::uint64_t weight, std::uint64_t bias) {
-            modules.push_back({name, layer, 0, false, {weight, bias}, {weight == bias, true}});
+            modules.push_back({{name, false, {weight, bias}, {weight == bias, true}}, layer, 0});
         };
         add("input norm", h, h);
         add("qkv", 3 * h * h / ranks, 3 * h / ranks);
@@ -28,8 +28,8 @@ inline std::vector<StageModule> neox_stage(std::uint32_t layers, std::uint64_t h
         add("h_to_4h", 4 * h * h / ranks, 4 * h / ranks);
         add("4h_to_h", 4 * h * h / ranks, h);
     }
-    modules.push_back({"final norm", layers, 0, false, {h, h}, {true, true}});
-    modules.push_back({"output layer", layers, 0, false, {h * vocabulary / ranks}, {false}});
+    modules.push_back({{"final norm", false, {h, h}, {true, true}}, layers, 0});
+    modules.push_back({{"output layer", false, {h * vocabulary / ranks}, {false}}, layers, 0});
     return modules;
 }
 

@@ -16,7 +16,7 @@ std::vector<StageModule> modules_of(const std::string& name) {
     std::vector<StageModule> modules;
     const auto add = [&](const std::vector<Module>& list, std::uint32_t layer) {
         for (const Module& module : list) {
-            modules.push_back({module.name, layer, 0, module.expert, module.tensors, module.vector});
+            modules.push_back({{module.name, module.expert, module.tensors, module.vector}, layer, 0});
         }
     };
     add(embedding_modules(model, {}), 0);
