@@ -17,31 +17,27 @@ void check_ddp(const Job& job, std::vector<JobError>& errors) {
     refuse.when(job.zero != 0, "zero", "DistributedDataParallel shards nothing; zero must be 0");
 }
 
-std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) { return make_torch_ddp(input); }
-StateShares shares(const Job&) { return {}; }
 // Under autocast parameters are in fp32 and so are their gradients, each a view of its bucket, to which autograd's own
 // is copied (gradient_as_bucket_view); products keep casts of their weights.
 PassingStates passing(const Job& job) {
     const double element = element_bytes(job.precision);
     return {.anew = false, .saved = element < 4 ? element : 0, .units = PassingStates::Units::tensors, .made = 4};
 }
-Modules modules(const Job&) { return Modules::pytorch; }
-double gradient_bytes(const Job& job) { return element_bytes(job.precision); }
 
 }  // namespace
 
 extern const Framework ddp{
     .name = "ddp",
     .summary = "PyTorch DistributedDataParallel",
-    .modules = modules,
+    .modules = [](const Job&) { return Modules::pytorch; },
     .split = even_split,
     .check = check_ddp,
-    .data_parallel = data_parallel,
-    .shares = shares,
+    .data_parallel = make_torch_ddp,
+    .shares = [](const Job&) { return StateShares{}; },
     .passing = passing,
     .autocast = Autocast::on,
     .fragmentation = 0.12,  // mean of four steps on one H100, 0.03 to 0.15
-    .gradient_bytes = gradient_bytes,
+    .gradient_bytes = [](const Job& job) { return element_bytes(job.precision); },
     .update_traffic = fused_update,
     .accumulation = repeated_accumulation,
 };

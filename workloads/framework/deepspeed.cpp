@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "workloads/data_parallel/data_parallel.hpp"
+#include "workloads/data_parallel/deepspeed_calls.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
@@ -12,8 +12,6 @@
 
 namespace weft::framework {
 namespace {
-
-constexpr double default_bucket = 5e8;  // elements, reduce_bucket_size and the stage-0 all-reduce limit
 
 bool on(Setting setting) { return setting == Setting::on; }
 
@@ -106,20 +104,16 @@ std::vector<Call> expert_counts(const Job& job) {
     return {over(Collective::all_reduce, copy_axes(), 8_B, "all-reduce expert capacity", "int64")};
 }
 
-std::vector<Call> activation(const Job& job) {
+std::vector<Call> crossing(const Job& job, bool cut, std::string_view label) {
     std::vector<Call> calls;
-    const bool cut = cuts_activation(job);
     if (cut) calls.push_back(partition_meta(job));
-    calls.push_back(boundary(hidden_state(job) / (cut ? job.layout.tensor : 1), "activation", element_name(job)));
-    if (on(job.deepspeed.attention_mask)) calls.push_back(boundary(attention_mask(job), "mask", "fp16"));
+    calls.push_back(boundary(hidden_state(job) / (cut ? job.layout.tensor : 1), label, element_name(job)));
     return calls;
 }
 
-std::vector<Call> gradient(const Job& job) {
-    std::vector<Call> calls;
-    const bool cut = cuts_gradient(job);
-    if (cut) calls.push_back(partition_meta(job));
-    calls.push_back(boundary(hidden_state(job) / (cut ? job.layout.tensor : 1), "gradient", element_name(job)));
+std::vector<Call> activation(const Job& job) {
+    std::vector<Call> calls = crossing(job, cuts_activation(job), "activation");
+    if (on(job.deepspeed.attention_mask)) calls.push_back(boundary(attention_mask(job), "mask", "fp16"));
     return calls;
 }
 
@@ -173,8 +167,6 @@ std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) {
     return make_deepspeed_zero12(input);
 }
 
-Modules modules(const Job&) { return Modules::megatron; }
-
 // Stage 0 in bf16 runs under BF16_Optimizer, which adds the gradients up in fp32 and shards its states like ZeRO-1.
 bool bf16_optimizer(const Job& job) { return job.zero == 0 && job.precision == Precision::bf16; }
 
@@ -210,7 +202,7 @@ StateShares shares(const Job& job) {
 // fp32 of 5e8 elements (pipe/engine.py, _bf16_reduce_grads). ZeRO-3 also keeps gathered parameters: at most max_live,
 // and no more than there are; with hpZ a second share of the parameters, among the ranks of its group.
 Bytes buffers(const Job& job, double parameters) {
-    const double limit = job.bucket_elements > 0 ? job.bucket_elements : default_bucket;
+    const double limit = job.bucket_elements > 0 ? job.bucket_elements : deepspeed_bucket_elements;
     const double element = gradient_bytes(job);
     Bytes held{std::min(limit, parameters) * element * (on(job.gradient_overlap) ? 2 : 1)};
     if (job.zero < 3) return held;
@@ -228,7 +220,7 @@ extern const Framework deepspeed{
     .offers = {.forwards_ahead = true},
     .exchanges = Through::deepspeed,
     .expert_gradients = ExpertGradients::apart,
-    .modules = modules,
+    .modules = [](const Job&) { return Modules::megatron; },
     .split = split,
     .default_overlap = default_overlap,
     .check = check_deepspeed,
@@ -240,7 +232,7 @@ extern const Framework deepspeed{
     .expert_counts = expert_counts,
     .shapes = shapes,
     .activation = activation,
-    .gradient = gradient,
+    .gradient = [](const Job& job) { return crossing(job, cuts_gradient(job), "gradient"); },
     .gather_received_activation = gather_received_activation,
     .gather_before_backward = gather_before_backward,
     .step_end = step_end,

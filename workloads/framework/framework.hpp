@@ -30,15 +30,14 @@ struct UpdateTraffic {
 };
 
 // Megatron-LM's Float16OptimizerWithFloat16Params and, with zero 1, DistributedOptimizer; DeepSpeed's ZeRO and bf16
-// optimizers do the same passes in another order. See the list in update_traffic.cpp.
+// optimizers do the same passes in another order. See the list in framework.cpp.
 UpdateTraffic mixed_precision_update(const Job& job);
 // Fused Adam on fp32 shards, the gradients' norm and clipping (torch.optim, torch.nn.utils.clip_grad_norm_).
 UpdateTraffic fused_update(const Job& job);
 
 // Per element of a weight's gradient and micro-batch: the product writes the gradient in the training precision, and a
 // pass adds it to the accumulated one.
-Bytes separate_accumulation(const Job& job);
-// As separate_accumulation where one micro-batch's gradient is not simply kept.
+// Where one micro-batch's gradient is not simply kept.
 Bytes repeated_accumulation(const Job& job);
 // Megatron's: none where the product itself accumulates (--gradient-accumulation-fusion; off under Megatron-FSDP).
 Bytes megatron_accumulation(const Job& job);
@@ -129,11 +128,11 @@ struct PassingStates {
 };
 
 PassingStates states_stay(const Job& job);
-std::vector<Call> no_calls(const Job& job);
-Bytes no_buffers(const Job& job, double parameters);
-std::vector<Call> no_stage_calls(const Job& job, std::uint32_t stage);
-InputReduction reduced_after_backward(const Job& job);
-Setting always_overlaps(const Job& job);
+inline std::vector<Call> no_calls(const Job&) { return {}; }
+inline std::vector<Call> no_stage_calls(const Job&, std::uint32_t) { return {}; }
+inline Bytes no_buffers(const Job&, double) { return {}; }
+inline InputReduction reduced_after_backward(const Job&) { return InputReduction::after_backward; }
+inline Setting always_overlaps(const Job&) { return Setting::on; }
 
 // Had been reserved 1.028 to 1.093 times what was allocated, mean 1.048, over the 43 runs of SimuMax's table on B200
 // (docs/b200/b200_release_v1.2_summary.json, real_reserved_gib over real_alloc_gib).
@@ -196,8 +195,7 @@ struct Framework {
     Bytes (*buffers)(const Job& job, double parameters) = no_buffers;
     double (*gradient_bytes)(const Job& job);  // per element, as stored
     UpdateTraffic (*update_traffic)(const Job& job);
-    Bytes (*accumulation)(
-        const Job& job);  // of a weight's gradient, per element and micro-batch: see update_traffic.hpp
+    Bytes (*accumulation)(const Job& job);  // of a weight's gradient, per element and micro-batch
 };
 
 namespace framework {
@@ -208,8 +206,6 @@ const Framework* find_framework(std::string_view name);  // nullptr if unknown
 std::vector<std::string> framework_names();
 
 // Calls that every framework derived from Megatron-LM's parallelism issues.
-
-struct Job;
 
 double tokens(const Job& job);       // of a micro-batch that a rank has: b s over those sharing sequences
 bool shares_tokens(const Job& job);  // sequence parallelism among tensor ranks

@@ -34,8 +34,6 @@ class Refusals {
 
 // Every axis but data, and what needs one. Experts are like any parameters: every rank has all of them.
 void check_data_only(const Job& job, std::vector<JobError>& errors);
-// What torchtitan does not compose with fully_shard, and what is not simulated of it.
-void check_composition(const Job& job, std::vector<JobError>& errors);
 // What DeepSpeed cannot run; settings, given other than by default, that the job's ZeRO stage does not read; and what
 // ZeRO++ asks of the layout.
 void check_deepspeed(const Job& job, std::vector<JobError>& errors);

@@ -10,6 +10,11 @@
 
 namespace weft {
 
+static std::vector<std::uint32_t> refused(std::string& why, std::string reason) {
+    why = std::move(reason);
+    return {};
+}
+
 std::vector<std::uint32_t> neox_split(std::uint32_t layers, std::uint32_t stages) {
     const std::uint32_t items = layers + 2;
     std::vector<std::uint32_t> split(stages, items / stages);
@@ -20,17 +25,15 @@ std::vector<std::uint32_t> neox_split(std::uint32_t layers, std::uint32_t stages
 }
 
 std::vector<std::uint32_t> even_split(std::uint32_t layers, std::uint32_t stages, std::string& why) {
-    if (layers % stages != 0) {
-        why = fmt::format("{} pipeline stages do not divide {} layers", stages, layers);
-        return {};
-    }
+    if (layers % stages != 0)
+        return refused(why, fmt::format("{} pipeline stages do not divide {} layers", stages, layers));
     return std::vector<std::uint32_t>(stages, layers / stages);
 }
 
 std::vector<std::uint32_t> ends_split(std::uint32_t layers, std::uint32_t stages, std::string& why) {
     if ((layers + 2) % stages != 0) {
-        why = fmt::format("{} pipeline stages do not divide {} layers, embedding and output layer", stages, layers);
-        return {};
+        return refused(
+            why, fmt::format("{} pipeline stages do not divide {} layers, embedding and output layer", stages, layers));
     }
     std::vector<std::uint32_t> split(stages, (layers + 2) / stages);
     --split.front();
@@ -95,11 +98,6 @@ std::vector<double> item_parameters(const Job& job) {
     return weights;
 }
 
-std::vector<std::uint32_t> refused(std::string& why, std::string reason) {
-    why = std::move(reason);
-    return {};
-}
-
 std::string parts_text(const Job& job) {
     const std::uint32_t chunks = job.model_parts() / job.layout.pipeline;
     if (chunks < 2) return fmt::format("{} pipeline stages have {}", job.layout.pipeline, job.model_parts());
@@ -158,17 +156,12 @@ std::vector<std::uint32_t> items_split(const Job& job, std::string& why) {
     const bool uniform = job.layout.split == StageSplit::uniform;
     const std::string_view name = uniform ? "uniform" : "parameters";
     if (job.framework->name != "deepspeed") {
-        why = fmt::format(
-            "{} is a partition_method of DeepSpeed; give even, ends, counts of the first and last stage, "
-            "or a list",
-            name);
-        return {};
+        return refused(why, fmt::format("{} is a partition_method of DeepSpeed; give even, ends, counts of the first "
+                                        "and last stage, or a list",
+                                        name));
     }
     const std::uint32_t layers = job.model.layers, parts = job.model_parts(), items = layers + 5;
-    if (parts > layers) {
-        why = fmt::format("{} layers are too few for {} pipeline stages", layers, parts);
-        return {};
-    }
+    if (parts > layers) return refused(why, fmt::format("{} layers are too few for {} pipeline stages", layers, parts));
     const Bounds bounds = uniform ? uniform_bounds(items, parts) : balanced_bounds(item_parameters(job), parts);
     std::vector<std::uint32_t> split;
     for (std::uint32_t p = 0; p < parts; ++p) {

@@ -1,8 +1,5 @@
 #include "workloads/parallelism/experts.hpp"
 
-#include <algorithm>
-#include <initializer_list>
-
 #include "workloads/framework/refusals.hpp"
 
 namespace weft {
@@ -11,8 +8,9 @@ namespace {
 bool exchanges_tokens(const Job& job) { return job.model.experts.count > 0 && job.layout.expert > 1; }
 
 // What is cut at the exchange of tokens is not computed again as one.
-void check_repeated(const Job& job, std::initializer_list<LayerPart> parts, const Refusals& refuse) {
-    const bool any = std::ranges::any_of(parts, [&](LayerPart part) { return job.recompute.parts.has(part); });
+void check_repeated(const Job& job, const Refusals& refuse) {
+    const LayerParts& parts = job.recompute.parts;
+    const bool any = parts.has(LayerPart::experts) || parts.has(LayerPart::shared_experts);
     refuse.when(job.recompute.granularity == Recompute::selective && any, "recompute",
                 "layers that are cut at the exchange of tokens (experts.overlap) compute neither experts nor "
                 "shared_experts again");
@@ -52,7 +50,7 @@ void check_passes(const Job& job, const Refusals& refuse) {
     if (schedule.copies == 1) check_megatrons_joint_passes(job, refuse);
     refuse.when(job.offloaded_layers > 0, "offloaded_layers",
                 "passes that run as one keep their activations on the device");
-    check_repeated(job, {LayerPart::experts, LayerPart::shared_experts}, refuse);
+    check_repeated(job, refuse);
 }
 
 void check_shared_experts(const Job& job, const Refusals& refuse) {
@@ -61,7 +59,7 @@ void check_shared_experts(const Job& job, const Refusals& refuse) {
     refuse.when(!has_since(job.megatron.version, shared_overlap_since), "experts.overlap",
                 "Megatron {} has no --moe-shared-expert-overlap; set megatron.version to core-0.9 or later",
                 job.megatron.version.name);
-    check_repeated(job, {LayerPart::experts, LayerPart::shared_experts}, refuse);
+    check_repeated(job, refuse);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // ranks make. One file per scheme, workloads/parallelism/<file>.cpp.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,14 @@ namespace parallelism {
 std::span<const Scheme* const> all();
 }
 
-const Scheme* find_scheme(std::string_view axis);  // nullptr if unknown
-std::vector<const Scheme*> schemes_by_place();
+inline const Scheme* find_scheme(std::string_view axis) {  // nullptr if unknown
+    const auto it = std::ranges::find(parallelism::all(), axis, &Scheme::axis);
+    return it == parallelism::all().end() ? nullptr : *it;
+}
+inline std::vector<const Scheme*> schemes_by_place() {
+    std::vector<const Scheme*> schemes(parallelism::all().begin(), parallelism::all().end());
+    std::ranges::stable_sort(schemes, {}, &Scheme::place);
+    return schemes;
+}
 
 }  // namespace weft
