@@ -130,6 +130,9 @@ struct Program {
         const auto past = std::ranges::upper_bound(classes, index(op), {}, &RankClass::begin_op);
         return RankClassId(static_cast<std::uint32_t>(past - classes.begin() - 1));
     }
+    std::span<const Leg> legs_of(const Communication& what) const {
+        return std::span(legs).subspan(what.first_leg, what.legs);
+    }
     CommunicationId communication_of(const Op& exchange) const {
         return exchanges[ExchangeId(exchange.subject)].communication;
     }

@@ -135,12 +135,9 @@ void PathCauses::add_communication(const PathPiece& piece, const Op& op, std::ve
     const std::string dimension = lanes::dimension_name(what.dimension);
     Purse purse(length(piece), causes);
     std::int64_t latency = 0;
-    for (std::uint32_t leg = what.first_leg; leg < what.first_leg + what.legs; ++leg) {
-        latency += ticks(program_.legs[leg].latency);
-    }
+    for (const Leg& leg : program_.legs_of(what)) latency += ticks(leg.latency);
     purse.spend(latency, {"latency", dimension, {}});
-    for (std::uint32_t i = what.first_leg; i < what.first_leg + what.legs; ++i) {
-        const Leg& leg = program_.legs[i];
+    for (const Leg& leg : program_.legs_of(what)) {
         if (leg.bytes.value <= 0.0 || is_unlimited(program_.patterns[leg.pattern])) continue;
         const Bound bounding = bound(leg.pattern);
         purse.spend(ticks(leg.bytes / bounding.rate),
@@ -152,9 +149,9 @@ void PathCauses::add_communication(const PathPiece& piece, const Op& op, std::ve
 std::set<LinkClassId> PathCauses::crossed(OpId exchange) const {
     const Communication& what = program_.communications[program_.communication_of(program_.ops[exchange])];
     std::set<LinkClassId> classes;
-    for (std::uint32_t leg = what.first_leg; leg < what.first_leg + what.legs; ++leg) {
-        if (program_.legs[leg].bytes.value <= 0.0) continue;
-        for (const LinkLoad& load : program_.patterns[program_.legs[leg].pattern].loads) {
+    for (const Leg& leg : program_.legs_of(what)) {
+        if (leg.bytes.value <= 0.0) continue;
+        for (const LinkLoad& load : program_.patterns[leg.pattern].loads) {
             classes.insert(run_.topology().link_class(load.link));
         }
     }

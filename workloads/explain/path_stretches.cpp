@@ -127,13 +127,13 @@ class Teller {
             ++labels[program_.labels[index(op.label)]];
             bytes += communication(op).message;
         }
-        std::string text;
+        std::vector<std::string> texts;
         for (const auto& [label, times] : labels) {
-            text += text.empty() ? "" : ", ";
-            text += times == 1 ? label : fmt::format("{} x {}", times, label);
+            texts.push_back(times == 1 ? label : fmt::format("{} x {}", times, label));
         }
         const LaneId dimension = communication(program_.ops[pieces.front().op]).dimension;
-        return fmt::format("waits for {} ({}, {})", text, lanes::dimension_name(dimension), to_text(bytes));
+        return fmt::format("waits for {} ({}, {})", fmt::join(texts, ", "), lanes::dimension_name(dimension),
+                           to_text(bytes));
     }
 
     static std::string parts_text(std::span<const std::pair<Cause, std::int64_t>> parts, const PathStretch& of) {
@@ -164,8 +164,8 @@ class Teller {
         if (worst == nullptr || static_cast<double>(most) < 0.01 * static_cast<double>(whole)) return {};
         std::set<LinkId> links;
         const Communication& own = communication(program_.ops[worst->op]);
-        for (std::uint32_t leg = own.first_leg; leg < own.first_leg + own.legs; ++leg) {
-            const PathCauses::Bound bound = causes_.bound(program_.legs[leg].pattern);
+        for (const Leg& leg : program_.legs_of(own)) {
+            const PathCauses::Bound bound = causes_.bound(leg.pattern);
             if (bound.is_link) links.insert(bound.link);
         }
         std::map<std::string, std::set<std::uint32_t>> found;  // stages, by dimension
@@ -178,23 +178,20 @@ class Teller {
             if (!crosses(what, links)) continue;
             found[lanes::dimension_name(what.dimension)].insert(run_.step.stage[program_.class_of(op)]);
         }
-        std::string text;
+        std::vector<std::string> texts;
         for (const auto& [dimension, stages] : found) {
-            text += text.empty() ? "" : " and ";
-            text += stages.size() == 1 ? fmt::format("{} calls of stage {}", dimension, *stages.begin())
-                                       : fmt::format("{} calls of {} stages", dimension, stages.size());
+            texts.push_back(stages.size() == 1 ? fmt::format("{} calls of stage {}", dimension, *stages.begin())
+                                               : fmt::format("{} calls of {} stages", dimension, stages.size()));
         }
-        return text;
+        return fmt::format("{}", fmt::join(texts, " and "));
     }
 
     bool crosses(const Communication& what, const std::set<LinkId>& links) const {
-        for (std::uint32_t leg = what.first_leg; leg < what.first_leg + what.legs; ++leg) {
-            if (program_.legs[leg].bytes.value <= 0.0) continue;
-            for (const LinkLoad& load : program_.patterns[program_.legs[leg].pattern].loads) {
-                if (links.contains(load.link)) return true;
-            }
-        }
-        return false;
+        return std::ranges::any_of(program_.legs_of(what), [&](const Leg& leg) {
+            return leg.bytes.value > 0.0 &&
+                   std::ranges::any_of(program_.patterns[leg.pattern].loads,
+                                       [&](const LinkLoad& load) { return links.contains(load.link); });
+        });
     }
 
     const Simulation& run_;

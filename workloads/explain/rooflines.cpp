@@ -95,8 +95,7 @@ void add_optimizer(const Plan& plan, std::uint32_t stage, DeviceRoofline& found)
 // Alone, on links that carry what their data sheets say.
 Seconds line_time(const Program& program, const Communication& what, const Topology& topology) {
     Seconds sum;
-    for (std::uint32_t i = what.first_leg; i < what.first_leg + what.legs; ++i) {
-        const Leg& leg = program.legs[i];
+    for (const Leg& leg : program.legs_of(what)) {
         BytesPerSecond rate{std::numeric_limits<double>::infinity()};
         for (const LinkLoad& load : program.patterns[leg.pattern].loads) {
             rate = std::min(rate, topology.link(load.link).nominal / load.load);
