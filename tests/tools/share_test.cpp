@@ -57,6 +57,18 @@ TEST_F(share_command, jobs_without_a_placement_take_the_lowest_free_nodes) {
     EXPECT_EQ(jobs[2].at("name"), "c");
 }
 
+TEST_F(share_command, tells_on_a_page_what_each_job_loses) {
+    const std::string jobs = R"({"job": "b.json"}, {"job": "a.json", "placement": "nodes:1-2", "name": "<a>"})";
+    const test::Ran ran = run(jobs, "--report page.html");
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(ran.out, run(jobs).out);
+    const std::string page = test::read_file((folder_.path() / "page.html").string());
+    EXPECT_THAT(page, HasSubstr("weft share both.json"));
+    EXPECT_THAT(page, HasSubstr("lost to the others"));
+    EXPECT_THAT(page, HasSubstr("&lt;a&gt;"));
+    EXPECT_THAT(page, ::testing::Not(HasSubstr("<a>")));
+}
+
 TEST_F(share_command, alone_is_what_simulate_says_of_the_same_nodes) {
     const json shared = result(R"({"job": "a.json", "placement": "nodes:0,128", "set": {"batch.global": 32}},
         {"job": "b.json", "placement": "nodes:1,129,2,130", "start": "1 ms"})",

@@ -69,6 +69,23 @@ TEST_F(traffic_command, tells_each_message_in_a_row) {
     EXPECT_NE(ran.out.find("\n8,0,1000000,0.001,0.001"), std::string::npos) << ran.out;
 }
 
+TEST_F(traffic_command, draws_each_message_on_a_page) {
+    const std::string page = (folder_.path() / "page.html").string();
+    const std::string of = "traffic uniform --machine frontier --ranks 4 --size 1M";
+    const test::Ran ran = run_weft(of + " --report " + page), told = run_weft(of);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(ran.out, told.out);
+    const std::string text = test::read_file(page);
+    EXPECT_NE(text.find("\"values\":[[0,0,0,1,1,1,2,2,2,3,3,3],[1,2,3,0,2,3,0,1,3,0,1,2],[1048576.0,"),
+              std::string::npos);
+    EXPECT_NE(text.find("weft traffic uniform --machine frontier --ranks 4 --size 1M"), std::string::npos);
+    EXPECT_NE(text.find("<h2>Every message</h2>"), std::string::npos);
+    // Of more messages, those that take longest.
+    EXPECT_EQ(run_weft("traffic uniform --machine frontier --ranks 160 --size 64K --report " + page).exit_code, 0);
+    EXPECT_NE(test::read_file(page).find("charts and rows have the 20,000 that take longest"), std::string::npos);
+    EXPECT_NE(refusal("shift --machine frontier --ranks 4 --report a.pdf", 2).find(".html"), std::string::npos);
+}
+
 TEST_F(traffic_command, says_who_sends_and_what_binds) {
     const test::Ran ran = run_weft("traffic incast:15 --machine frontier --ranks 16 --ranks-per-node 1 --size 4M");
     EXPECT_EQ(ran.exit_code, 0) << ran.err;

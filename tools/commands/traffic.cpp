@@ -1,9 +1,12 @@
 // `weft traffic PATTERN --machine M --ranks N`: messages that are no collective, and the links that they meet on.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "sim/io/files.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
@@ -11,6 +14,8 @@
 #include "tools/output/columns.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/result_table.hpp"
+#include "tools/page/html.hpp"
+#include "tools/page/pages.hpp"
 #include "tools/traffic/request.hpp"
 
 namespace weft::commands {
@@ -87,17 +92,61 @@ std::string traffic_text(const TrafficRequest& request, const TrafficFacts& fact
     return text + spreads_text(facts) + "\n" + table_text(methods_table(request, facts)) + "\n" + links_text(facts);
 }
 
-std::string traffic_csv(const TrafficRequest& request, const TrafficFacts& facts) {
-    std::string text = "source,destination,bytes,start_s,arrival_s,rate_bytes_per_s,hops,protocol\n";
+// A row per message, in the order asked.
+ResultTable messages_table(const TrafficRequest& request, const TrafficFacts& facts) {
+    const auto is_of_page = [](Column column) {
+        column.readers = Readers::of_json;
+        return column;
+    };
+    ResultTable table{.columns = {{"source", "", "the rank that sends", ColumnKind::key},
+                                  {"destination", "", "the rank that receives", ColumnKind::key},
+                                  {"bytes", "B", "of the message"},
+                                  {"start_s", "s", "when the source calls"},
+                                  {"arrival_s", "s", "when all of it has arrived"},
+                                  is_of_page({"time_s", "s", "from the call to the arrival"}),
+                                  {"rate_bytes_per_s", "B/s", "while its bytes are on the way"},
+                                  {"hops", "", "links on its route"},
+                                  {"protocol", "", "that the library sends it by", ColumnKind::note}},
+                      .rows = {}};
     for (std::size_t i = 0; i < request.messages.size(); ++i) {
         const RankMessage& message = request.messages[i];
         const SentMessage& sent = facts.run.messages[i];
-        text += fmt::format("{},{},{},{},{},{},{},{}\n", message.from, message.to, number_text(message.bytes.value),
-                            number_text(message.start.value), number_text(sent.arrival.value),
-                            number_text(sent.rate(message.bytes).value), sent.hops,
-                            facts.run.methods[sent.method].protocol);
+        table.rows.push_back({std::int64_t{message.from}, std::int64_t{message.to}, message.bytes.value,
+                              message.start.value, sent.arrival.value, (sent.arrival - message.start).value,
+                              sent.rate(message.bytes).value, std::int64_t{sent.hops},
+                              facts.run.methods[sent.method].protocol});
     }
-    return text;
+    return table;
+}
+
+// Of more messages, a page has those that take longest.
+constexpr std::size_t most_messages_of_page = 20'000;
+
+std::string page(const po::variables_map& arguments, const TrafficRequest& request, const TrafficFacts& facts) {
+    ResultTable messages = messages_table(request, facts);
+    const std::size_t all = messages.rows.size(), time = 5;
+    if (all > most_messages_of_page) {
+        std::ranges::stable_sort(messages.rows, std::ranges::greater{},
+                                 [&](const auto& row) { return cell_number(row[time]); });
+        messages.rows.resize(most_messages_of_page);
+    }
+    const std::string shown = all > messages.rows.size()
+                                  ? fmt::format("; charts and rows have the {} that take longest",
+                                                grouped(static_cast<double>(messages.rows.size())))
+                                  : "";
+    return sweep_page(
+        {.title = fmt::format("{} on {}", request.pattern, request.machine.info().name),
+         .command = typed_command(arguments.count("pattern") ? "traffic " + request.pattern : "traffic", arguments,
+                                  {"list", "matrix", "ranks", "ranks-per-node", "size", "library", "protocol",
+                                   "placement", "routing", "load", "background"}) +
+                    (request.calls == Calls::queued ? " --calls queued" : ""),
+         .summary =
+             fmt::format("{} messages, {} in all, in {}: {} together{}.", grouped(static_cast<double>(all)),
+                         to_text(facts.bytes), to_text(facts.run.time), to_text(facts.bytes / facts.run.time), shown),
+         .row = "message",
+         .further = html_table("The busiest links.", links_table(facts)) +
+                    html_table("How messages are sent.", methods_table(request, facts))},
+        messages);
 }
 
 std::string traffic_json(const TrafficRequest& request, const TrafficFacts& facts) {
@@ -129,9 +178,13 @@ Answer answer_traffic(const po::variables_map& arguments) {
     const bool json = given(arguments, "json"), csv = given(arguments, "csv");
     if (json && csv) throw po::error("--json and --csv: only one of them");
     const std::uint32_t top = *count_option(arguments, {"top"});
+    const std::string report = output_option(arguments, "report", {".html"});
     const TrafficRequest request = traffic_request(arguments);
     const TrafficFacts facts = traffic_facts(request, top);
-    return {json ? traffic_json(request, facts) : csv ? traffic_csv(request, facts) : traffic_text(request, facts)};
+    if (!report.empty()) write_file_atomically(report, page(arguments, request, facts));
+    return {json  ? traffic_json(request, facts)
+            : csv ? table_csv(messages_table(request, facts))
+                  : traffic_text(request, facts)};
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/endurance/run.hpp"
@@ -23,16 +25,22 @@
 #include "workloads/recorded/step_comparison.hpp"
 #include "workloads/report/simulation.hpp"
 #include "workloads/search/plan_result.hpp"
+#include "workloads/sharing/sharing.hpp"
 
 namespace weft {
+
+// Jobs that share a machine: what each step loses to the others, and where they meet. `links`: as many as are told.
+std::string sharing_page(const Sharing& sharing, std::uint32_t links, std::string_view command);
 
 // The rows of a sweep as a page: lines over any varied key, a heat map over any two, all rows to sort and filter.
 
 // What stands above the charts.
 struct ResultPageText {
-    std::string title;      // "gpt-neox-20b on frontier"
-    std::string command;    // that made it: "weft sweep JOB --vary ..."
-    std::string summary{};  // a sentence or more; empty: none
+    std::string title;               // "gpt-neox-20b on frontier"
+    std::string command;             // that made it: "weft sweep JOB --vary ..."
+    std::string summary{};           // a sentence or more; empty: none
+    std::string_view row = "point";  // what each stands for
+    std::string further{};           // HTML before the rows
 };
 
 // Columns of kind key are what was varied, notes say why a row has no result.

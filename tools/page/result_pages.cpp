@@ -77,9 +77,10 @@ std::string page_data(const ResultTable& table, const std::vector<std::size_t>& 
 
 std::string sweep_page(const ResultPageText& text, const ResultTable& table) {
     const std::size_t rows = table.rows.size(), failed = rows - rows_with_result(table);
+    const std::string rows_name = fmt::format("{}s", text.row);
     std::string body =
         result_head(text, table,
-                    {.name = "points",
+                    {.name = rows_name,
                      .rows = rows,
                      .note = failed == 0 ? "all with a result" : grouped(double(failed)) + " without a result"});
     body +=
@@ -88,7 +89,7 @@ std::string sweep_page(const ResultPageText& text, const ResultTable& table) {
     if (std::ranges::count(table.columns, ColumnKind::key, &Column::kind) > 1) {
         body += "<section><h2>Over two keys</h2><div id=\"map\"></div></section>\n";
     }
-    body += "<section><h2>Every point</h2><div id=\"rows\"></div></section>\n";
+    body += text.further + fmt::format("<section><h2>Every {}</h2><div id=\"rows\"></div></section>\n", text.row);
     if (failed > 0) {
         body += "<section><h2>Points without a result</h2><div id=\"reasons\"></div></section>\n";
     }

@@ -317,6 +317,14 @@ for (const name of ['sweep', 'plan']) await opened(name, {width: 420, dark: true
   check(!await page.value('document.querySelector("dialog").open'), 'and closes');
   check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
 }
+for (const options of [{width: 1280}, {width: 360, dark: true}]) { // Messages, and jobs that share a machine.
+  const page = await opened('traffic', options);
+  check(await page.value(marked('#map canvas')) > 0.001, 'sources and destinations are drawn');
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+  const shared = await opened('share', options);
+  check(await shared.value('document.querySelectorAll(".bars .bar").length') === 3, 'a bar per job, and one of all');
+  check(shared.complaints.length === 0, 'no complaint', shared.complaints.join('\n'));
+}
 for (const options of [{width: 1280}, {width: 360, dark: true}]) { // A run, on a phone as well.
   const page = await opened('run', options);
   check(await page.value(marked('#distribution canvas')) > 0.001, 'a distribution is drawn');
