@@ -31,6 +31,27 @@ std::uint64_t context_width(const Transformer& model) {
 std::uint64_t qkv_outputs(const Transformer& model) {
     return qkv_width(model) + gate_width(model) - (model.keys_are_values ? value_width(model) : 0);
 }
+std::uint32_t value_size(const Layer& model) {
+    if (model.has_latent_attention()) return model.latent.value_size;
+    return model.value_size > 0 ? model.value_size : model.head_size;
+}
+
+std::uint64_t ffn_input_width(const Layer& model) { return std::uint64_t{model.ffn_hidden} * (model.gated ? 2 : 1); }
+
+std::uint64_t expert_input_width(const Layer& model) {
+    return std::uint64_t{model.experts.ffn_hidden} * (model.gated ? 2 : 1);
+}
+
+std::uint32_t expert_hidden(const Layer& layer) {
+    return layer.experts.latent > 0 ? layer.experts.latent : layer.hidden;
+}
+
+std::uint64_t shared_width(const Layer& model) {
+    return std::uint64_t{model.experts.shared} * model.experts.shared_ffn_hidden;
+}
+
+std::uint64_t shared_input_width(const Layer& model) { return shared_width(model) * (model.gated ? 2 : 1); }
+
 std::uint64_t gate_width(const Layer& layer) {
     if (layer.attention_gate == AttentionGate::none) return 0;
     return layer.attention_gate == AttentionGate::heads ? layer.heads : std::uint64_t{layer.heads} * value_size(layer);

@@ -293,36 +293,25 @@ std::uint64_t parameters(const Transformer& model, std::uint32_t tensor = 1);  /
 std::uint64_t active_parameters(const Transformer& model);
 
 // Inputs of the attention core's value product per head: head_size, or value_size.
-constexpr std::uint32_t value_size(const Layer& model) {
-    if (model.has_latent_attention()) return model.latent.value_size;
-    return model.value_size > 0 ? model.value_size : model.head_size;
-}
+std::uint32_t value_size(const Layer& model);
 // Widths of the queries, keys, values and all three as the attention core takes them, of what it returns, and of the
 // MLP's first map, whole. In plain attention keys are as wide as values, and the context as the queries.
 constexpr std::uint64_t query_width(const Layer& model) { return std::uint64_t{model.heads} * model.head_size; }
 std::uint64_t gate_width(const Layer& layer);  // of attention's gate
 constexpr std::uint64_t key_width(const Layer& model) { return std::uint64_t{model.kv_heads} * model.head_size; }
-constexpr std::uint64_t value_width(const Layer& model) { return std::uint64_t{model.kv_heads} * value_size(model); }
+inline std::uint64_t value_width(const Layer& model) { return std::uint64_t{model.kv_heads} * value_size(model); }
 std::uint64_t qkv_width(const Transformer& model);
 std::uint64_t context_width(const Transformer& model);  // of a recurrence, its values
 std::uint64_t qkv_outputs(const Transformer& model);  // of the map that makes them: a gate's, too, and shared ones once
 // Elements of the matrices that make queries, keys and values, whole.
 std::uint64_t qkv_matrices(const Transformer& model);
-constexpr std::uint64_t ffn_input_width(const Layer& model) {
-    return std::uint64_t{model.ffn_hidden} * (model.gated ? 2 : 1);
-}
+std::uint64_t ffn_input_width(const Layer& model);
 // The same of one expert's first map; inputs of the second map of all shared experts together, and outputs of their
 // first.
-constexpr std::uint64_t expert_input_width(const Layer& model) {
-    return std::uint64_t{model.experts.ffn_hidden} * (model.gated ? 2 : 1);
-}
-constexpr std::uint32_t expert_hidden(const Layer& layer) {  // inputs and outputs of an expert
-    return layer.experts.latent > 0 ? layer.experts.latent : layer.hidden;
-}
-constexpr std::uint64_t shared_width(const Layer& model) {
-    return std::uint64_t{model.experts.shared} * model.experts.shared_ffn_hidden;
-}
-constexpr std::uint64_t shared_input_width(const Layer& model) { return shared_width(model) * (model.gated ? 2 : 1); }
+std::uint64_t expert_input_width(const Layer& model);
+std::uint32_t expert_hidden(const Layer& layer);  // inputs and outputs of an expert
+std::uint64_t shared_width(const Layer& model);
+std::uint64_t shared_input_width(const Layer& model);
 
 // What other tools call the keys of a model.
 std::span<const Synonym> model_synonyms();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "sim/io/files.hpp"
 #include "sim/io/units.hpp"
@@ -114,7 +115,7 @@ ResultTable messages_table(const TrafficRequest& request, const TrafficFacts& fa
         table.rows.push_back({std::int64_t{message.from}, std::int64_t{message.to}, message.bytes.value,
                               message.start.value, sent.arrival.value, (sent.arrival - message.start).value,
                               sent.rate(message.bytes).value, std::int64_t{sent.hops},
-                              facts.run.methods[sent.method].protocol});
+                              std::string(facts.run.methods[sent.method].protocol)});
     }
     return table;
 }
@@ -144,8 +145,8 @@ std::string page(const po::variables_map& arguments, const TrafficRequest& reque
              fmt::format("{} messages, {} in all, in {}: {} together{}.", grouped(static_cast<double>(all)),
                          to_text(facts.bytes), to_text(facts.run.time), to_text(facts.bytes / facts.run.time), shown),
          .row = "message",
-         .further = html_table("The busiest links.", links_table(facts)) +
-                    html_table("How messages are sent.", methods_table(request, facts))},
+         .further = "<section><h2>Links and protocols</h2>" + html_table("The busiest links.", links_table(facts)) +
+                    html_table("How messages are sent.", methods_table(request, facts)) + "</section>\n"},
         messages);
 }
 

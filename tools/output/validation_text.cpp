@@ -278,7 +278,8 @@ ResultTable validated_table(const Validation& v, std::span<const ValidatedRow> r
             const auto rate = where([](const Row& row) { return row.measured_tflops > 0; }, as<Figure<tenths>>(value));
             columns.push_back(
                 {fmt::format("{}_tflops", what), fmt::format("{} TFLOP/s", what), rate, Readers::of_json});
-            columns.push_back({fmt::format("{}_{}_tflops", what, enumerator_name(*v.convention)), {}, rate, Readers::of_csv});
+            columns.push_back(
+                {fmt::format("{}_{}_tflops", what, enumerator_name(*v.convention)), {}, rate, Readers::of_csv});
         }
     }
     columns.push_back({"note", {}, [=](const Row& row) { return filled(source(row).note); }, Readers::of_json});

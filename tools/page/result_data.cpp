@@ -31,6 +31,7 @@ constexpr Best bests[] = {
     {"step_time_s", "shortest step", Extreme::least, [](double value) { return to_text(Seconds{value}); }},
     {"throughput_model_tflops_per_gpu", "most model TFLOP/s per GPU", Extreme::greatest,
      [](double value) { return fmt::format("{:.1f}", value); }},
+    {"time_s", "slowest message", Extreme::greatest, [](double value) { return to_text(Seconds{value}); }},
     {"memory_peak_bytes", "least memory", Extreme::least, [](double value) { return to_text(Bytes{value}); }},
 };
 

@@ -15,11 +15,12 @@
 namespace weft {
 namespace {
 
-// Of a step among the others; `of_it`: the part that is told, of so many ranks.
+// Of a step among the others.
 BarRow row_of(const PlacedReport& job) {
     const PlacedStep& alone = job.alone;
     const Seconds waiting = alone.time - alone.compute - alone.exposed, lost = job.together.time - alone.time;
-    const auto above_nothing = [](Seconds time) { return std::max(0.0, time.value); };
+    // The clock counts nanoseconds.
+    const auto above_nothing = [](Seconds time) { return time.value < 1e-9 ? 0.0 : time.value; };
     return {.name = job.name,
             .parts = {{"computing", "compute", alone.compute.value},
                       {"exposed communication", "data", alone.exposed.value, ", alone"},
@@ -54,9 +55,9 @@ std::string bars(const Sharing& sharing) {
 std::string cards(const Sharing& sharing) {
     const PlacedReport& slowest = *std::ranges::max_element(sharing.jobs, {}, &PlacedReport::slowdown);
     std::vector<HtmlCard> cards{
-        {"slowed most", xml_escaped(slowest.name),
-         fmt::format("{} in place of {}, {} slower", to_text(slowest.together.time), to_text(slowest.alone.time),
-                     percent(slowest.slowdown() - 1))},
+        {"slowed most", percent(slowest.slowdown() - 1),
+         fmt::format("{}: {} in place of {}", xml_escaped(slowest.name), to_text(slowest.together.time),
+                     to_text(slowest.alone.time))},
         {"links where they meet", grouped(static_cast<double>(sharing.links.size())), "of the network and of nodes"}};
     if (!sharing.links.empty()) {
         const SharedLink& busiest = sharing.links.front();
@@ -82,7 +83,9 @@ std::string sharing_page(const Sharing& sharing, std::uint32_t links, std::strin
                             meeting_classes_table(sharing)),
                  links > 0 ? html_table("The busiest of these links.", meeting_links_table(sharing, links)) : "");
     }
-    return html_page({.title = "Jobs that share " + sharing.topology.name, .body = html.take()});
+    return html_page({.title = "Jobs that share " + sharing.topology.name,
+                      .body = html.take(),
+                      .scripts = {"format", "theme", "table"}});
 }
 
 }  // namespace weft

@@ -1,7 +1,7 @@
 // The charts of a sweep: a metric over one key, a line for each combination of the others; over two keys, as colours.
 const hasResults = metricColumns.length > 0 && allRows.some(withResult);
 const metricChoice = choice(metricColumns.map((column, i) => [String(i), column.name]),
-  String(Math.max(0, metricColumns.findIndex(column => column.name === 'step_time_s'))));
+  String(Math.max(0, metricColumns.findIndex(column => /^(step_)?time_s$/.test(column.name)))));
 const metric = () => metricColumns[metricChoice.value];
 const meaning = element('span', {className: 'quiet'});
 const redraws = [];

@@ -319,9 +319,12 @@ for (const name of ['sweep', 'plan']) await opened(name, {width: 420, dark: true
 }
 for (const options of [{width: 1280}, {width: 360, dark: true}]) { // Messages, and jobs that share a machine.
   const page = await opened('traffic', options);
-  check(await page.value(marked('#map canvas')) > 0.001, 'sources and destinations are drawn');
+  check(await page.value(colours('#map .matrix canvas')) > 3, 'sources and destinations are drawn');
   check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
-  const shared = await opened('share', options);
+  const shared = await browser.page(`file://${folder}/share.html`, options);  // which draws nothing by script
+  await shared.until('document.readyState === "complete"');
+  const faults = await shared.value(manners);
+  check(faults.length === 0, `manners of share ${JSON.stringify(options)}`, faults.join('\n'));
   check(await shared.value('document.querySelectorAll(".bars .bar").length') === 3, 'a bar per job, and one of all');
   check(shared.complaints.length === 0, 'no complaint', shared.complaints.join('\n'));
 }
