@@ -17,6 +17,7 @@
 #include "tools/output/result_table.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/pages.hpp"
+#include "tools/page/result_data.hpp"
 #include "tools/traffic/request.hpp"
 
 namespace weft::commands {
@@ -95,16 +96,15 @@ std::string traffic_text(const TrafficRequest& request, const TrafficFacts& fact
 
 // A row per message, in the order asked.
 ResultTable messages_table(const TrafficRequest& request, const TrafficFacts& facts) {
-    const auto is_of_page = [](Column column) {
-        column.readers = Readers::of_json;
-        return column;
-    };
     ResultTable table{.columns = {{"source", "", "the rank that sends", ColumnKind::key},
                                   {"destination", "", "the rank that receives", ColumnKind::key},
                                   {"bytes", "B", "of the message"},
                                   {"start_s", "s", "when the source calls"},
                                   {"arrival_s", "s", "when all of it has arrived"},
-                                  is_of_page({"time_s", "s", "from the call to the arrival"}),
+                                  {.name = "time_s",
+                                   .unit = "s",
+                                   .meaning = "from the call to the arrival",
+                                   .readers = Readers::of_json},
                                   {"rate_bytes_per_s", "B/s", "while its bytes are on the way"},
                                   {"hops", "", "links on its route"},
                                   {"protocol", "", "that the library sends it by", ColumnKind::note}},
@@ -125,7 +125,7 @@ constexpr std::size_t most_messages_of_page = 20'000;
 
 std::string page(const po::variables_map& arguments, const TrafficRequest& request, const TrafficFacts& facts) {
     ResultTable messages = messages_table(request, facts);
-    const std::size_t all = messages.rows.size(), time = 5;
+    const std::size_t all = messages.rows.size(), time = *find_column(messages, "time_s");
     if (all > most_messages_of_page) {
         std::ranges::stable_sort(messages.rows, std::ranges::greater{},
                                  [&](const auto& row) { return cell_number(row[time]); });

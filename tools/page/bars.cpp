@@ -37,7 +37,7 @@ std::vector<std::string> dimensions(const Report& report) {
 }
 
 BarRow stage_row(const StageReport& stage, const std::vector<std::string>& names, double bubble) {
-    BarRow row{.name = stage.name, .parts = {}};
+    BarRow row{.name = stage.name, .parts = {}, .ranks = stage.ranks};
     row.parts.push_back({"forward and backward", "compute", stage.compute.value - stage.optimizer.value});
     row.parts.push_back({"optimizer", "optimizer", stage.optimizer.value});
     for (const std::string& name : names) {
@@ -48,17 +48,6 @@ BarRow stage_row(const StageReport& stage, const std::vector<std::string>& names
     row.parts.push_back({"pipeline bubble", "bubble", std::min(stage.idle.value, bubble)});
     row.parts.push_back({"stage imbalance", "imbalance", std::max(0.0, stage.idle.value - bubble)});
     return row;
-}
-
-// Every rank counts the same.
-BarRow mean_row(const std::vector<BarRow>& rows, const Report& report) {
-    BarRow mean{.name = "all ranks", .parts = rows.front().parts};
-    for (BarPart& part : mean.parts) part.seconds = 0;
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-        const double share = double(report.stages[r].ranks) / report.ranks;
-        for (std::size_t i = 0; i < mean.parts.size(); ++i) mean.parts[i].seconds += rows[r].parts[i].seconds * share;
-    }
-    return mean;
 }
 
 void drop_empty_parts(std::vector<BarRow>& rows) {
@@ -117,12 +106,23 @@ std::string edge_text(Bytes from) {
 
 }  // namespace
 
+BarRow mean_row(const std::vector<BarRow>& rows) {
+    BarRow mean{.name = "all ranks", .parts = rows.front().parts};
+    for (BarPart& part : mean.parts) part.seconds = 0;
+    for (const BarRow& row : rows) mean.ranks += row.ranks;
+    for (const BarRow& row : rows) {
+        const double share = double(row.ranks) / mean.ranks;
+        for (std::size_t i = 0; i < mean.parts.size(); ++i) mean.parts[i].seconds += row.parts[i].seconds * share;
+    }
+    return mean;
+}
+
 std::string stage_bars(const Report& report) {
     const double step = report.metric("step.time_s"), bubble = report.metric("step.bubble_s");
     const std::vector<std::string> names = dimensions(report);
     std::vector<BarRow> rows;
     for (const StageReport& stage : report.stages) rows.push_back(stage_row(stage, names, bubble));
-    if (rows.size() > 1) rows.insert(rows.begin(), mean_row(rows, report));
+    if (rows.size() > 1) rows.insert(rows.begin(), mean_row(rows));
     return time_bars(std::move(rows), step, "stages", "Time and share of the step, mean over the ranks of a stage.");
 }
 

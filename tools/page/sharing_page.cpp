@@ -25,19 +25,8 @@ BarRow row_of(const PlacedReport& job) {
             .parts = {{"computing", "compute", alone.compute.value},
                       {"exposed communication", "data", alone.exposed.value, ", alone"},
                       {"waiting", "bubble", above_nothing(waiting), ", alone"},
-                      {"lost to the others", "imbalance", above_nothing(lost)}}};
-}
-
-BarRow mean_row(const std::vector<BarRow>& rows, const std::vector<PlacedReport>& jobs) {
-    BarRow mean{.name = "all ranks", .parts = rows.front().parts};
-    double ranks = 0;
-    for (const PlacedReport& job : jobs) ranks += job.ranks;
-    for (std::size_t i = 0; i < mean.parts.size(); ++i) {
-        mean.parts[i].seconds = 0;
-        for (std::size_t j = 0; j < jobs.size(); ++j)
-            mean.parts[i].seconds += rows[j].parts[i].seconds * jobs[j].ranks / ranks;
-    }
-    return mean;
+                      {"lost to the others", "imbalance", above_nothing(lost)}},
+            .ranks = job.ranks};
 }
 
 std::string bars(const Sharing& sharing) {
@@ -47,7 +36,7 @@ std::string bars(const Sharing& sharing) {
         rows.push_back(row_of(job));
         longest = std::max({longest, job.together.time.value, job.alone.time.value});
     }
-    rows.insert(rows.begin(), mean_row(rows, sharing.jobs));
+    if (rows.size() > 1) rows.insert(rows.begin(), mean_row(rows));
     return time_bars(std::move(rows), longest, "jobs",
                      "Time, and share of the longest step, mean over the ranks of a job.");
 }
@@ -83,9 +72,7 @@ std::string sharing_page(const Sharing& sharing, std::uint32_t links, std::strin
                             meeting_classes_table(sharing)),
                  links > 0 ? html_table("The busiest of these links.", meeting_links_table(sharing, links)) : "");
     }
-    return html_page({.title = "Jobs that share " + sharing.topology.name,
-                      .body = html.take(),
-                      .scripts = {"format", "theme", "table"}});
+    return html_page({.title = "Jobs that share " + sharing.topology.name, .body = html.take()});
 }
 
 }  // namespace weft

@@ -2,6 +2,7 @@
 // made from.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,7 +45,10 @@ struct BarPart {
 struct BarRow {
     std::string name;
     std::vector<BarPart> parts;  // the same ones in every row
+    std::uint32_t ranks = 0;     // whose mean it is
 };
+// "all ranks": the mean of rows, in which every rank counts the same.
+BarRow mean_row(const std::vector<BarRow>& rows);
 // Of several rows, which are `what`, the first is the mean. HTML.
 std::string time_bars(std::vector<BarRow> rows, double step, std::string_view what, std::string_view caption);
 
