@@ -130,7 +130,7 @@ TEST(schema_command, says_what_readers_know) {
     EXPECT_TRUE(device["else"]["else"]["properties"]["fitted"].contains("required"));
     EXPECT_FALSE(device["else"]["then"]["properties"]["fitted"].contains("required"));
     const json machine = json::parse(test::run_weft("schema machine").out);
-    EXPECT_EQ(machine["else"]["properties"]["network"]["allOf"].size(), 6U);
+    EXPECT_EQ(machine["else"]["properties"]["network"]["allOf"].size(), 5U);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "sim/io/diagnostics.hpp"
 #include "tests/topologies/all_pairs.hpp"
 #include "tests/topologies/small_machine.hpp"
 #include "topologies/machine.hpp"
@@ -24,7 +25,8 @@ const std::string one_block = two_levels("unit", R"([{ "link": "up", "children":
 const std::string rail_blocks = two_levels("rail", R"([{ "link": "up", "children": 4, "parents": 2, "cables": 2 },
                                                        { "link": "core", "children": 2, "parents": 4 }])");
 
-Topology build(const std::string& text) { return Machine::read(Document::parse("small.json", text)).topology(16); }
+Machine read(const std::string& text) { return Machine::read(Document::parse("small.json", text)); }
+Topology build(const std::string& text) { return read(text).topology(16); }
 
 TEST(fat_tree, selene_has_full_bisection) {
     const MachineInfo info = Machine::load("dgx-a100").info();
@@ -239,6 +241,47 @@ TEST(fat_tree, a_part_of_each_node_keeps_its_nics_and_rails) {
     EXPECT_EQ(Machine::load("dgx-h100").sized(2, 4).topology(2).ranks, 8U);  // rails stay eight
     EXPECT_THROW(racks.sized(4, 73), RangeError);
     EXPECT_THROW(Machine::load("frontier").sized(4, 3), RangeError);  // half of a package
+}
+
+std::string leaves(std::uint32_t rails, bool pxn) {
+    const std::string text =
+        small_machine(R"({ "kind": "fat_tree", "source": "test", "nodes_per_leaf": 16, "radix": 64, "port": "port",
+                           "leaf_order": "rail", "levels": [], "rails": )" +
+                      std::to_string(rails) + "}");
+    return pxn ? replaced(text, R"("attached": [0, 1],)", R"("attached": [0, 1], "pxn": true,)") : text;
+}
+
+TEST(fat_tree_without_levels, is_one_switch_or_one_for_each_rail) {
+    for (const auto& [rails, pxn] : {std::pair(1U, false), std::pair(1U, true), std::pair(2U, true)}) {
+        const Machine machine = read(leaves(rails, pxn));
+        for (const std::uint32_t nodes : {1U, 2U, 16U}) {
+            const Topology topology = machine.topology(nodes);
+            EXPECT_EQ(topology.vertices_of(NodeKind::network_switch), rails);
+            expect_sound_routes(topology);
+        }
+        EXPECT_EQ(machine.info().bisection, 16.0 * 10_GBps);
+    }
+    EXPECT_THROW(read(leaves(2, false)), ConfigError);  // nothing joins the rails
+    EXPECT_THROW(read(replaced(leaves(1, false), R"("nodes_per_leaf": 16)", R"("nodes_per_leaf": 8)")), ConfigError);
+}
+
+// Of 72 accelerators, 64: groups of 32 keep to a rack.
+TEST(crossbar_node, may_leave_accelerators_idle) {
+    Document document = open_machine("gb200-nvl72");
+    document.assign("node.uses=64");
+    const Machine machine = Machine::read(std::move(document));
+    EXPECT_EQ(machine.info().accelerators_per_node, 64U);
+    EXPECT_EQ(machine.info().nics_per_node, 64U);
+    const Topology topology = machine.topology(2);
+    EXPECT_EQ(topology.ranks, 128U);
+    EXPECT_EQ(topology.node_of(RankId{64}), 1U);
+    Document wrong = open_machine("gb200-nvl72");
+    wrong.assign("node.uses=73");
+    EXPECT_THROW(Machine::read(std::move(wrong)), ConfigError);
+    Document mistyped = open_machine("gb200-nvl72");
+    mistyped.assign("node.uses=64");
+    mistyped.assign("node.nics.attached={\"a\": 1}");
+    EXPECT_THROW(Machine::read(std::move(mistyped)), ConfigError) << "not that it crashes";
 }
 
 }  // namespace
