@@ -93,11 +93,11 @@ void read_set(const std::string& text) {
 
 void read_points(const SweepGrid& grid, const std::vector<std::string>& conditions) {
     for (const std::string& text : conditions) {
-        const Condition condition = parse_condition(text, grid.keys());
+        Condition condition(text, grid.keys());
         for (std::size_t i = 0; i < std::min<std::size_t>(grid.size(), 20); ++i) {
             std::vector<ResultCell> cells;
             for (const std::string& value : grid.point(i)) cells.push_back(cell_of_json(value));
-            condition(cells);
+            condition.holds(cells);
         }
     }
     for (std::size_t i = 0; i < std::min<std::size_t>(grid.size(), 20); ++i) grid.overrides(i);

@@ -181,6 +181,8 @@ SqliteFile::SqliteFile(const std::filesystem::path& path) : path_(path), databas
     sqlite3_busy_timeout(database_.get(), patience);
 }
 
+SqliteFile::SqliteFile() : database_(opened(":memory:")) {}
+
 void SqliteFile::execute(const std::string& sql) {
     if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) refuse();
 }
@@ -190,6 +192,7 @@ std::int64_t SqliteFile::last_row() const { return sqlite3_last_insert_rowid(dat
 void SqliteFile::refuse() const { refuse(sqlite3_errmsg(database_.get())); }
 
 void SqliteFile::refuse(const std::string& reason) const {
+    if (path_.empty()) throw std::invalid_argument(reason);
     throw std::runtime_error("cannot write " + path_.string() + ": " + reason);
 }
 

@@ -40,11 +40,11 @@ ResultFormat result_format(const std::filesystem::path& path);
 void write_results(const std::filesystem::path& path, const RunRecord& run, const ResultTable& table);
 
 // SQLite's C interface with owners and exceptions. What goes wrong is a std::runtime_error with the file and the
-// reason.
-
+// reason; where there is no file, a std::invalid_argument with SQLite's reason.
 class SqliteFile {
   public:
     explicit SqliteFile(const std::filesystem::path& path);  // made, empty, where there is none
+    SqliteFile();                                            // in memory
 
     void execute(const std::string& sql);  // one or several statements without values
     std::int64_t last_row() const;         // the rowid of what was inserted last

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tools/output/result_table.hpp"
+#include "tools/output/result_file.hpp"
 
 namespace weft {
 
@@ -68,15 +67,22 @@ std::string_view column_name(std::string_view key);
 
 // What the points of a sweep must hold for: an expression over the varied keys, such as
 //   layout.tensor * layout.pipeline <= 64 and not (schedule == "gpipe" or zero > 1)
-// Grammar, loosest first:
-//   or        = and {"or" and}                   and = not {"and" not}             not = "not" not | comparison
-//   comparison = sum [("<" | "<=" | ">" | ">=" | "==" | "!=") sum]
-//   sum       = product {("+" | "-") product}    product = sign {("*" | "/" | "%") sign}
-//   sign      = "-" sign | number | text in quotation marks | true | false | key | "(" or ")"
-// `keys`: those that it may name. Throws std::invalid_argument: what is wrong, in which column, nearest names. It is
-// asked of values, one per key; throws std::invalid_argument where they are of kinds that the expression cannot use (a
-// text in a product, say), or divide by zero.
-using Condition = std::function<bool(std::span<const ResultCell>)>;
-Condition parse_condition(std::string_view text, std::span<const std::string> keys);
+// of < <= > >= == !=, + - * / %, and or not (&& || !), true, false, numbers, texts in quotation marks and brackets,
+// worth what SQLite says of real numbers: a text equals no number, and a division by zero is nothing, neither true nor
+// false.
+class Condition {
+  public:
+    // `keys`: those that it may name. Throws std::invalid_argument: what is wrong, nearest names.
+    Condition(std::string_view text, std::span<const std::string> keys);
+    Condition(const Condition&) = delete;
+    Condition& operator=(const Condition&) = delete;
+    // Of values, one per key; throws std::invalid_argument where they make it neither true nor false.
+    bool holds(std::span<const ResultCell> values);
+
+  private:
+    std::vector<std::size_t> places_;  // of the values that the question takes
+    SqliteFile database_;
+    SqliteFile::Statement question_;
+};
 
 }  // namespace weft

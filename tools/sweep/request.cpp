@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <numeric>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -106,20 +107,14 @@ SweepShard parse_shard(std::string_view text) {
 }
 
 std::vector<std::size_t> points_of(const SweepRequest& request) {
-    std::vector<Condition> conditions;
+    std::vector<std::size_t> points(request.grid.size());
+    std::iota(points.begin(), points.end(), std::size_t{0});
     for (const std::string& text : request.conditions) {
         try {
-            conditions.push_back(parse_condition(text, request.grid.keys()));
+            Condition condition(text, request.grid.keys());
+            std::erase_if(points, [&](std::size_t i) { return !condition.holds(cells_of(request.grid.point(i))); });
         } catch (const std::invalid_argument& error) {
             throw std::invalid_argument(fmt::format("\"{}\": {}", text, error.what()));
-        }
-    }
-    std::vector<std::size_t> points;
-    for (std::size_t i = 0; i < request.grid.size(); ++i) {
-        const std::vector<ResultCell> values =
-            conditions.empty() ? std::vector<ResultCell>{} : cells_of(request.grid.point(i));
-        if (std::ranges::all_of(conditions, [&](const Condition& each) { return each(values); })) {
-            points.push_back(i);
         }
     }
     if (points.empty()) {

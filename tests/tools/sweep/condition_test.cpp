@@ -15,7 +15,7 @@ using testing::HasSubstr;
 const std::vector<std::string> keys{"layout.tensor", "layout.pipeline", "schedule", "sequence_parallel", "@scheme"};
 const std::vector<ResultCell> point{std::int64_t{8}, std::int64_t{4}, "1f1b", true, "TP 8"};
 
-bool holds(std::string_view text) { return parse_condition(text, keys)(point); }
+bool holds(std::string_view text) { return Condition(text, keys).holds(point); }
 
 std::string refusal(std::string_view text) {
     return test::refusal_of<std::invalid_argument>([&] { holds(text); });
@@ -52,27 +52,36 @@ TEST(sweep_condition, does_not_look_at_what_the_first_part_decides) {
     EXPECT_TRUE(holds("layout.tensor == 8 or 1 / 0 > 1"));
 }
 
-TEST(sweep_condition, says_in_which_column_it_is_wrong) {
+TEST(sweep_condition, says_what_is_wrong) {
     EXPECT_THAT(refusal("layout.tensr <= 4"),
-                HasSubstr("column 1: \"layout.tensr\" is not varied, did you mean \"layout.tensor\"?"));
-    EXPECT_THAT(refusal("layout.tensor <= "), HasSubstr("column 18: expected a key, a number"));
-    EXPECT_THAT(refusal("layout.tensor <= 4)"), HasSubstr("column 19: expected the end"));
-    EXPECT_THAT(refusal("layout.tensor = 4"), HasSubstr("column 15: expected == to compare"));
-    EXPECT_THAT(refusal("(layout.tensor <= 4"), HasSubstr("column 20: expected \")\" for the bracket in column 1"));
+                HasSubstr("\"layout.tensr\" is not varied, did you mean \"layout.tensor\"?"));
+    EXPECT_THAT(refusal("layout.tensor <= "), HasSubstr("incomplete"));
+    EXPECT_THAT(refusal("layout.tensor <= 4)"), HasSubstr("near \")\""));
+    EXPECT_THAT(refusal("layout.tensor = 4"), HasSubstr("column 15: \"=\" means nothing here"));
+    EXPECT_THAT(refusal("(layout.tensor <= 4"), HasSubstr("incomplete"));
     EXPECT_THAT(refusal("1 < layout.tensor < 4"), HasSubstr("column 19: comparisons cannot be chained"));
     EXPECT_THAT(refusal("layout.tensor <= 4 # 2"), HasSubstr("column 20: \"#\" means nothing"));
-    EXPECT_THAT(refusal("schedule == \"1f1b"), HasSubstr("column 13: the \" is not closed"));
-    EXPECT_THAT(refusal("1..2 < 3"), HasSubstr("column 1: \"1..2\" is no number"));
-    EXPECT_THAT(refusal(""), HasSubstr("column 1: expected a key"));
-    EXPECT_THAT(refusal("or true"), HasSubstr("column 1: expected a key"));
-    EXPECT_THAT(refusal(std::string(10'000, '(')), HasSubstr("too many brackets"));
+    EXPECT_THAT(refusal("schedule == \"1f1b"), HasSubstr("column 13: \"\"\" means nothing here"));
+    EXPECT_THAT(refusal("1..2 < 3"), HasSubstr("near \".2\""));
+    EXPECT_THAT(refusal(""), HasSubstr("incomplete"));
+    EXPECT_THAT(refusal("or true"), HasSubstr("near \"or\""));
+    EXPECT_THAT(refusal(std::string(10'000, '(')), HasSubstr("overflow"));
 }
 
-TEST(sweep_condition, says_which_kinds_do_not_go_together) {
-    EXPECT_THAT(refusal("schedule * 2 == 4"), HasSubstr("column 1: expected a number, got \"1f1b\""));
-    EXPECT_THAT(refusal("layout.tensor"), HasSubstr("expected something true or false, such as a comparison, got 8"));
-    EXPECT_THAT(refusal("layout.tensor == \"8\""), HasSubstr("column 15: 8 and \"8\" are of different kinds"));
-    EXPECT_THAT(refusal("layout.tensor / (layout.pipeline - 4) > 1"), HasSubstr("column 15: division by zero"));
+TEST(sweep_condition, is_no_query) {
+    EXPECT_THAT(refusal("(select 1) == 1"), HasSubstr("\"select\" is not varied"));
+    EXPECT_THAT(refusal("random() > 1"), HasSubstr("\"random\" is not varied"));
+    EXPECT_THAT(refusal("true; true"), HasSubstr("column 5: \";\" means nothing here"));
+    EXPECT_TRUE(holds("1 -- 1 == 2"));
+}
+
+TEST(sweep_condition, takes_values_for_what_sqlite_does) {
+    EXPECT_THAT(refusal("layout.tensor"), HasSubstr("expected something true or false, such as a comparison, got 8.0"));
+    EXPECT_THAT(refusal("layout.tensor / (layout.pipeline - 4) > 1"), HasSubstr("got nothing (a division by zero?)"));
+    EXPECT_FALSE(holds("layout.tensor == \"8\""));
+    EXPECT_TRUE(holds("schedule < \"gpipe\" and \"it's\" != 'its'"));
+    const std::vector<ResultCell> nothing(keys.size());
+    EXPECT_TRUE(Condition("layout.tensor != 8", keys).holds(nothing));
 }
 
 // A random expression and what it is worth, brackets everywhere so that no rule of precedence matters.
@@ -143,7 +152,7 @@ TEST(sweep_condition, of_any_words_is_read_or_refused) {
         try {
             holds(text);
         } catch (const std::invalid_argument& error) {
-            RC_ASSERT(std::string(error.what()).find("column ") != std::string::npos);
+            RC_ASSERT(!std::string(error.what()).empty());
         }
     }));
 }
