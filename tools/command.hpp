@@ -1,6 +1,6 @@
 // One subcommand of `weft`: one constant in one file of tools/commands, found by the build (weft_registry). Beside it
-// <name>.help says how it is called, what `weft <name> --help` tells and, below a line OPTIONS, its options: a line
-// each, and what it means in lines that are indented.
+// <name>.help says how it is called, in one line what it is for, what `weft <name> --help` tells and, below a line
+// OPTIONS, its options: a line each, and what it means in lines that are indented.
 //
 //   --json                   a switch
 //   --out,o FILE             a text; help calls it FILE
@@ -44,8 +44,7 @@ struct Answer {
 
 // The user's mistakes: throw ConfigError (exit code 3) or po::error (exit code 2).
 struct Command {
-    std::string_view name;     // "simulate"
-    std::string_view summary;  // one line for `weft --help`
+    std::string_view name;  // "simulate"
     Answer (*run)(const po::variables_map&) = nullptr;
     CommandGroup group = CommandGroup::other;
     bool is_of_library = false;  // which can ask it as well: it says nothing but its answer

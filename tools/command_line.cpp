@@ -135,10 +135,10 @@ Exit print(std::string_view text) {
 CommandHelp help_of(const Command& command) {
     constexpr std::string_view mark = "\n\nOPTIONS\n";
     const std::string_view text = embedded::text_of(embedded::commands(), command.name);
-    const std::size_t details = text.find("\n\n"), options = text.find(mark);
+    const std::size_t summary = text.find("\n\n"), details = text.find("\n\n", summary + 2), options = text.find(mark);
     WEFT_CHECK(details < options && options != text.npos, std::string(command.name) + ".help lacks a part");
-    return {text.substr(0, details), text.substr(details + 2, options - details - 2),
-            text.substr(options + mark.size())};
+    return {text.substr(0, summary), text.substr(summary + 2, details - summary - 2),
+            text.substr(details + 2, options - details - 2), text.substr(options + mark.size())};
 }
 
 CommandOptions options_of(const Command& command) {
@@ -213,7 +213,8 @@ std::string program_help() {
     for (const auto& [group, title] : group_titles) {
         std::string lines;
         for (const Command* command : commands::all()) {
-            if (command->group == group) lines += fmt::format("  {:<12} {}\n", command->name, command->summary);
+            if (command->group == group)
+                lines += fmt::format("  {:<12} {}\n", command->name, help_of(*command).summary);
         }
         if (!lines.empty()) text += fmt::format("\n{}:\n{}", title, lines);
     }
@@ -235,7 +236,7 @@ std::string command_help(const Command& command) {
         if (!is_positional(options, option->long_name())) visible.add(option);
     }
     std::ostringstream text;
-    text << "usage: " << help.usage << "\n\n" << command.summary << "\n\n" << help.details << "\n\n" << visible;
+    text << "usage: " << help.usage << "\n\n" << help.summary << "\n\n" << help.details << "\n\n" << visible;
     return text.str();
 }
 

@@ -18,7 +18,7 @@ struct UsageError : std::runtime_error {
 
 // The file <name>.help of a command, part by part (tools/command.hpp).
 struct CommandHelp {
-    std::string_view usage, details, options;
+    std::string_view usage, summary, details, options;  // summary: one line for `weft --help`
 };
 CommandHelp help_of(const Command& command);
 

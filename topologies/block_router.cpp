@@ -103,8 +103,7 @@ std::uint32_t shifted(std::uint32_t number, std::int64_t by) { return static_cas
 void add_nodes(Topology& topology, const Numbering& numbering, const NodePlan& plan) {
     std::vector<NodeKind> kinds;
     for (std::uint32_t i = 0; i < plan.vertices(); ++i) kinds.push_back(plan.kind(i));
-    std::vector<LinkClassId> classes;
-    for (const BlockLink& link : plan.links) classes.push_back(link.link_class);
+    const auto classes = list_of<LinkClassId>(plan.links, &BlockLink::link_class);
     topology.add_vertices(kinds, numbering.nodes);
     topology.add_links(classes, numbering.nodes);
 }

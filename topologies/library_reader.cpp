@@ -16,9 +16,7 @@ namespace {
 const std::vector<std::string> protocols{"LL", "LL128", "Simple", "inject", "eager", "rendezvous", "bulk", "ipc"};
 
 std::vector<std::string> collective_names() {
-    std::vector<std::string> names;
-    for (const Collective op : every_collective) names.emplace_back(name(op));
-    return names;
+    return list_of<std::string>(every_collective, [&](const Collective op) { return name(op); });
 }
 
 std::vector<std::string> algorithm_names() {

@@ -2,7 +2,6 @@
 // links of the machine: what a pattern of traffic takes that is no collective.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>

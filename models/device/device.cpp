@@ -108,15 +108,11 @@ Seconds kernel_time(const Device& device, Precision precision, const Kernel& ker
 }
 
 Seconds kernel_time(const Device& device, Precision precision, std::span<const Kernel> kernels) {
-    Seconds sum;
-    for (const Kernel& kernel : kernels) sum += kernel_time(device, precision, kernel);
-    return sum;
+    return sum_of<Seconds>(kernels, [&](const Kernel& kernel) { return kernel_time(device, precision, kernel); });
 }
 
 Flops total_flops(std::span<const Kernel> kernels) {
-    Flops sum;
-    for (const Kernel& kernel : kernels) sum += kernel.flops;
-    return sum;
+    return sum_of<Flops>(kernels, &Kernel::flops);
 }
 
 double expected_slowdown(const Device& device, std::uint32_t machines) {

@@ -62,9 +62,7 @@ Halves halves(const std::vector<SavedTensor>& tensors) {
 }
 
 Bytes bytes_of(const std::vector<SavedTensor>& tensors) {
-    Bytes sum;
-    for (const SavedTensor& tensor : tensors) sum += tensor.bytes;
-    return sum;
+    return sum_of<Bytes>(tensors, &SavedTensor::bytes);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include <vector>
 
-#include "models/memory/memory.hpp"
 #include "models/transformer/kernels.hpp"
 #include "models/transformer/transformer.hpp"
 

@@ -97,9 +97,7 @@ double chunk_bytes(const Algorithm& algorithm, const Sizes& size) {
 }
 
 double all_outputs(const std::vector<RecurrentMap>& maps, double tensor) {
-    double sum = 0;
-    for (const RecurrentMap& map : maps) sum += map.outputs_on(tensor);
-    return sum;
+    return sum_of<double>(maps, [&](const RecurrentMap& map) { return map.outputs_on(tensor); });
 }
 
 }  // namespace
@@ -136,9 +134,7 @@ std::vector<RecurrentMap> recurrent_maps(const Layer& layer) {
 }
 
 std::uint64_t recurrent_inputs(const Layer& layer) {
-    std::uint64_t sum = 0;
-    for (const RecurrentMap& map : recurrent_maps(layer)) sum += map.outputs;
-    return sum;
+    return sum_of<std::uint64_t>(recurrent_maps(layer), &RecurrentMap::outputs);
 }
 
 std::uint64_t recurrent_matrices(const Layer& layer) {

@@ -1,7 +1,6 @@
 // What a program does with memory that it no longer needs.
 #pragma once
 
-#include <cstdlib>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif

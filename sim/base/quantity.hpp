@@ -4,6 +4,8 @@
 
 #include <compare>
 
+#include "sim/base/lists.hpp"
+
 namespace weft {
 
 template <class Tag>

@@ -1,7 +1,6 @@
 // A table of values that repeat: an entry for each of a period, however many times over it goes.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

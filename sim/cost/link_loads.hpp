@@ -9,10 +9,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "sim/base/quantity.hpp"

@@ -1,7 +1,6 @@
 // The traffic that one phase of an algorithm puts on links, and the latencies on its critical path.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>

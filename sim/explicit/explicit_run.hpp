@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "sim/base/quantity.hpp"
 #include "sim/collective/algorithm.hpp"

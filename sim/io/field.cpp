@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/base/check.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/document.hpp"
 #include "sim/io/document_state.hpp"

@@ -1,7 +1,6 @@
 // The networks of the engine: one on which flows share links max-min fairly, and one on which they never meet.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

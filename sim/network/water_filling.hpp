@@ -11,7 +11,6 @@
 // is added up in integers, so that no order of summing leaves a trace, and n flows on one pattern count as n patterns.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

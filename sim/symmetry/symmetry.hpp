@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/base/check.hpp"
 #include "sim/base/instant.hpp"
 #include "sim/base/palette.hpp"
 #include "sim/base/table.hpp"

@@ -35,7 +35,7 @@ TEST(command_line, help_lists_every_command_on_standard_output) {
     EXPECT_EQ(ran.exit_code, 0);
     for (const Command* command : commands::all()) {
         EXPECT_THAT(ran.out, HasSubstr("  " + std::string(command->name) + " ")) << "in weft --help";
-        EXPECT_THAT(ran.out, HasSubstr(std::string(command->summary) + "\n"));
+        EXPECT_THAT(ran.out, HasSubstr(std::string(help_of(*command).summary) + "\n"));
     }
     EXPECT_THAT(ran.err, IsEmpty());
 }

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <set>
 
-#include "sim/base/check.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"

@@ -13,7 +13,6 @@
 #include "sim/base/hash.hpp"
 #include "sim/collective/algorithm.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "sim/io/units.hpp"
 #include "tools/parallel.hpp"
 
 namespace weft {

@@ -29,8 +29,7 @@ bool has_distance(Peer peer) { return peer != Peer::all && peer != Peer::listed 
 
 // Of the phases that one stretch joins.
 std::string pattern_text(std::span<const Phase> phases) {
-    std::uint32_t rounds = 0;
-    for (const Phase& phase : phases) rounds += phase.repeat;
+    const auto rounds = sum_of<std::uint32_t>(phases, &Phase::repeat);
     const Phase& first = phases.front();
     std::string text = peer_text(first.peer);
     if (has_distance(first.peer)) text += fmt::format(" by {}", first.distance);

@@ -69,11 +69,6 @@ Answer answer_calibrate(const po::variables_map& arguments) {
 }  // namespace
 
 extern const Command calibrate{
-    .name = "calibrate",
-    .summary = "fit a library's or a device's constants to measurements",
-    .run = answer_calibrate,
-    .group = CommandGroup::exchange,
-    .is_of_library = true,
-};
+    .name = "calibrate", .run = answer_calibrate, .group = CommandGroup::exchange, .is_of_library = true};
 
 }  // namespace weft::commands

@@ -273,11 +273,6 @@ Answer run_check(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command check{
-    .name = "check",
-    .summary = "read a job and plan it, or read a machine or a model: every mistake at once",
-    .run = run_check,
-    .group = CommandGroup::inspect,
-};
+extern const Command check{.name = "check", .run = run_check, .group = CommandGroup::inspect};
 
 }  // namespace weft::commands

@@ -125,11 +125,6 @@ Answer answer_collective(const po::variables_map& arguments) {
 }  // namespace
 
 extern const Command collective{
-    .name = "collective",
-    .summary = "time of a collective, as nccl-tests or the OSU benchmarks print it",
-    .run = answer_collective,
-    .group = CommandGroup::inspect,
-    .is_of_library = true,
-};
+    .name = "collective", .run = answer_collective, .group = CommandGroup::inspect, .is_of_library = true};
 
 }  // namespace weft::commands

@@ -114,11 +114,6 @@ Answer run_compare(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command compare{
-    .name = "compare",
-    .summary = "what differs between jobs, and where the difference in time comes from",
-    .run = run_compare,
-    .group = CommandGroup::run,
-};
+extern const Command compare{.name = "compare", .run = run_compare, .group = CommandGroup::run};
 
 }  // namespace weft::commands

@@ -31,11 +31,6 @@ Answer run_completion(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command completion{
-    .name = "completion",
-    .summary = "print a completion script: commands, options, keys and values, names of machines and models",
-    .run = run_completion,
-    .group = CommandGroup::other,
-};
+extern const Command completion{.name = "completion", .run = run_completion, .group = CommandGroup::other};
 
 }  // namespace weft::commands

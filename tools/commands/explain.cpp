@@ -1,5 +1,4 @@
 // `weft explain JOB`: why a step takes as long as it does, and what would change it.
-#include <fmt/format.h>
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
@@ -42,11 +41,6 @@ Answer run_explain(const po::variables_map& typed) {
 
 }  // namespace
 
-extern const Command explain{
-    .name = "explain",
-    .summary = "why a step takes as long as it does, and what would change it",
-    .run = run_explain,
-    .group = CommandGroup::run,
-};
+extern const Command explain{.name = "explain", .run = run_explain, .group = CommandGroup::run};
 
 }  // namespace weft::commands

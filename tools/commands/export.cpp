@@ -60,11 +60,6 @@ Answer answer_export(const po::variables_map& arguments) {
 }  // namespace
 
 extern const Command export_{
-    .name = "export",
-    .summary = "write what launches a job, or shows a simulated step, elsewhere",
-    .run = answer_export,
-    .group = CommandGroup::exchange,
-    .is_of_library = true,
-};
+    .name = "export", .run = answer_export, .group = CommandGroup::exchange, .is_of_library = true};
 
 }  // namespace weft::commands

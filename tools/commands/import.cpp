@@ -52,11 +52,6 @@ Answer run_import(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command import_{
-    .name = "import",
-    .summary = "make a model, job or machine out of the files of another tool",
-    .run = run_import,
-    .group = CommandGroup::exchange,
-};
+extern const Command import_{.name = "import", .run = run_import, .group = CommandGroup::exchange};
 
 }  // namespace weft::commands

@@ -28,11 +28,6 @@ Answer run_manual(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command manual{
-    .name = "manual",
-    .summary = "write man pages and completion scripts of shells",
-    .run = run_manual,
-    .group = CommandGroup::other,
-};
+extern const Command manual{.name = "manual", .run = run_manual, .group = CommandGroup::other};
 
 }  // namespace weft::commands

@@ -38,11 +38,6 @@ Answer run_merge(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command merge{
-    .name = "merge",
-    .summary = "put the shards of a sweep together",
-    .run = run_merge,
-    .group = CommandGroup::run,
-};
+extern const Command merge{.name = "merge", .run = run_merge, .group = CommandGroup::run};
 
 }  // namespace weft::commands

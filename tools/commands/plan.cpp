@@ -188,11 +188,6 @@ Answer run_plan(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command plan{
-    .name = "plan",
-    .summary = "which layout is best: every possible one screened, the best simulated",
-    .run = run_plan,
-    .group = CommandGroup::run,
-};
+extern const Command plan{.name = "plan", .run = run_plan, .group = CommandGroup::run};
 
 }  // namespace weft::commands

@@ -73,12 +73,6 @@ Answer answer_replay(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command replay{
-    .name = "replay",
-    .summary = "run a recorded program, traces of Kineto or Chakra or a GOAL schedule, on a machine",
-    .run = answer_replay,
-    .group = CommandGroup::run,
-    .is_of_library = true,
-};
+extern const Command replay{.name = "replay", .run = answer_replay, .group = CommandGroup::run, .is_of_library = true};
 
 }  // namespace weft::commands

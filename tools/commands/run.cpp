@@ -105,12 +105,6 @@ Answer answer_run(const po::variables_map& typed) {
 
 }  // namespace
 
-extern const Command run{
-    .name = "run",
-    .summary = "a whole training run: time, goodput, cost and energy under failures",
-    .run = answer_run,
-    .group = CommandGroup::run,
-    .is_of_library = true,
-};
+extern const Command run{.name = "run", .run = answer_run, .group = CommandGroup::run, .is_of_library = true};
 
 }  // namespace weft::commands

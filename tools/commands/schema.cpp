@@ -22,11 +22,6 @@ Answer run_schema(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command schema{
-    .name = "schema",
-    .summary = "print the JSON Schema of a kind of file, from which editors complete, or its reference",
-    .run = run_schema,
-    .group = CommandGroup::other,
-};
+extern const Command schema{.name = "schema", .run = run_schema, .group = CommandGroup::other};
 
 }  // namespace weft::commands

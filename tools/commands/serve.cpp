@@ -54,11 +54,6 @@ Answer run_serve(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command serve{
-    .name = "serve",
-    .summary = "pages on localhost: choose a job in a form, and see step, explanation and plan",
-    .run = run_serve,
-    .group = CommandGroup::run,
-};
+extern const Command serve{.name = "serve", .run = run_serve, .group = CommandGroup::run};
 
 }  // namespace weft::commands

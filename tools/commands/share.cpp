@@ -43,12 +43,6 @@ Answer answer_share(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command share{
-    .name = "share",
-    .summary = "jobs that share a machine: how much slower each gets, and where they meet",
-    .run = answer_share,
-    .group = CommandGroup::run,
-    .is_of_library = true,
-};
+extern const Command share{.name = "share", .run = answer_share, .group = CommandGroup::run, .is_of_library = true};
 
 }  // namespace weft::commands

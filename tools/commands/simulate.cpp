@@ -24,7 +24,6 @@
 #include "tools/parallel.hpp"
 #include "tools/plan/questions.hpp"
 #include "tools/refusals.hpp"
-#include "workloads/explain/explanation.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft::commands {
@@ -194,11 +193,6 @@ Answer run_simulate(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command simulate{
-    .name = "simulate",
-    .summary = "one training step of one layout: time, breakdown, memory, links",
-    .run = run_simulate,
-    .group = CommandGroup::run,
-};
+extern const Command simulate{.name = "simulate", .run = run_simulate, .group = CommandGroup::run};
 
 }  // namespace weft::commands

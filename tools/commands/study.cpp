@@ -64,11 +64,6 @@ Answer run_study(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command study{
-    .name = "study",
-    .summary = "the figures of the communication study (arXiv 2408.10197) as tables and pictures",
-    .run = run_study,
-    .group = CommandGroup::run,
-};
+extern const Command study{.name = "study", .run = run_study, .group = CommandGroup::run};
 
 }  // namespace weft::commands

@@ -171,11 +171,6 @@ Answer run_sweep(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command sweep{
-    .name = "sweep",
-    .summary = "a grid of simulations over job keys, one row each",
-    .run = run_sweep,
-    .group = CommandGroup::run,
-};
+extern const Command sweep{.name = "sweep", .run = run_sweep, .group = CommandGroup::run};
 
 }  // namespace weft::commands

@@ -58,11 +58,6 @@ Answer run_topology(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command topology{
-    .name = "topology",
-    .summary = "figures, routes and drawings of a machine",
-    .run = run_topology,
-    .group = CommandGroup::inspect,
-};
+extern const Command topology{.name = "topology", .run = run_topology, .group = CommandGroup::inspect};
 
 }  // namespace weft::commands

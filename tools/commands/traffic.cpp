@@ -191,11 +191,6 @@ Answer answer_traffic(const po::variables_map& arguments) {
 }  // namespace
 
 extern const Command traffic{
-    .name = "traffic",
-    .summary = "time and rates of messages between ranks: permutations, incast, a matrix",
-    .run = answer_traffic,
-    .group = CommandGroup::inspect,
-    .is_of_library = true,
-};
+    .name = "traffic", .run = answer_traffic, .group = CommandGroup::inspect, .is_of_library = true};
 
 }  // namespace weft::commands

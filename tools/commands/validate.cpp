@@ -110,11 +110,6 @@ Answer run_validate(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command validate{
-    .name = "validate",
-    .summary = "predictions beside published measurements: the scorecard",
-    .run = run_validate,
-    .group = CommandGroup::inspect,
-};
+extern const Command validate{.name = "validate", .run = run_validate, .group = CommandGroup::inspect};
 
 }  // namespace weft::commands

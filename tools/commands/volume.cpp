@@ -85,11 +85,6 @@ Answer run_volume(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command volume{
-    .name = "volume",
-    .summary = "what is communicated: every call with counts, sizes and volumes",
-    .run = run_volume,
-    .group = CommandGroup::inspect,
-};
+extern const Command volume{.name = "volume", .run = run_volume, .group = CommandGroup::inspect};
 
 }  // namespace weft::commands

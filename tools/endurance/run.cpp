@@ -163,8 +163,7 @@ RunResult run_result(RunPlan plan, const std::vector<RunSample>& samples, std::u
     RunResult result{.plan = std::move(plan), .quantities = {}, .samples = samples.size(), .seed = seed};
     const RunPlan& run = result.plan;
     const auto add = [&](std::string_view key, std::string_view label, RunUnit unit, auto measure) {
-        std::vector<double> values;
-        for (const RunSample& sample : samples) values.push_back(measure(sample));
+        const auto values = list_of<double>(samples, [&](const RunSample& sample) { return measure(sample); });
         std::vector<double> ascending = values;
         std::ranges::sort(ascending);
         result.quantities.push_back({key, label, unit, spread_of(values, ascending), distribution_of(ascending)});

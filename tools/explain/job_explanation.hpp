@@ -11,7 +11,6 @@
 
 #include "workloads/explain/explanation.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/job/study_sources.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {

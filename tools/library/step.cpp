@@ -16,7 +16,6 @@
 #include "tools/output/step_trace.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/version.hpp"
-#include "workloads/explain/explanation.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/recorded/step_comparison.hpp"
 
@@ -50,9 +49,7 @@ double SimulatedStep::metric(std::string_view key) const {
 }
 
 std::vector<std::string> SimulatedStep::metrics() const {
-    std::vector<std::string> keys;
-    for (const Metric& each : state_->report.metrics) keys.emplace_back(each.key);
-    return keys;
+    return list_of<std::string>(state_->report.metrics, &Metric::key);
 }
 
 std::string SimulatedStep::simulate_json() const {

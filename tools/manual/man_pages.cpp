@@ -69,7 +69,7 @@ ManPage program_page() {
         "Results go to standard output, messages and progress to standard error. Quantities are in SI units: seconds "
         "and bytes.");
     page.section("COMMANDS");
-    for (const Command* const command : commands::all()) page.item(command->name, "", command->summary);
+    for (const Command* const command : commands::all()) page.item(command->name, "", help_of(*command).summary);
     page.section("EXIT STATUS");
     for (const auto& [code, meaning] : exit_meanings()) page.item(fmt::to_string(static_cast<int>(code)), "", meaning);
     page.section("EXAMPLES");
@@ -83,9 +83,9 @@ ManPage program_page() {
 
 ManPage command_page(const Command& command) {
     const std::string name = "weft-" + std::string(command.name);
-    RoffPage page(name, 1, command.summary);
-    page.section("SYNOPSIS");
     const CommandHelp help = help_of(command);
+    RoffPage page(name, 1, help.summary);
+    page.section("SYNOPSIS");
     page.usage(help.usage);
     page.section("DESCRIPTION");
     page.text(help.details);

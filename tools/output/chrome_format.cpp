@@ -17,9 +17,7 @@ namespace {
 
 template <class Names>
 std::vector<std::string> json_texts(const Names& names) {
-    std::vector<std::string> all;
-    for (const auto& name : names) all.push_back(json_string(name));
-    return all;
+    return list_of<std::string>(names, [&](const auto& name) { return json_string(name); });
 }
 
 // The numbers of a slice and what stands between them, put together where there is room.

@@ -70,8 +70,7 @@ Json machine_json(const Job& job, const MachineInfo& machine) {
 
 Json layout_json(const Job& job) {
     Json json{{"ranks", job.layout.ranks()}};
-    std::vector<std::string> names;
-    for (const Scheme* const scheme : parallelism::all()) names.emplace_back(scheme->axis);
+    auto names = list_of<std::string>(parallelism::all(), [&](const Scheme* const scheme) { return scheme->axis; });
     for (const char* const more : {"expert_tensor", "virtual_stages", "order", "split"}) names.emplace_back(more);
     for (const std::string& name : names) json[name] = Json::parse(json_of(job, "layout." + name));
     return json;
@@ -172,8 +171,7 @@ Json batch_json(const Job& job) {
 }
 
 Json runnable_json(const Job& job) {
-    std::vector<std::string> lacking;
-    for (const JobError& feature : lacking_features(job)) lacking.push_back(feature.message);
+    const auto lacking = list_of<std::string>(lacking_features(job), &JobError::message);
     if (lacking.empty()) return true;
     return fmt::format("modelled: {}", fmt::join(lacking, "; "));
 }

@@ -134,8 +134,7 @@ std::string slower_by(const PlanResult& result, std::size_t place) {
 }
 
 std::string best(const PlanResult& result, std::size_t top) {
-    std::vector<std::size_t> shown;
-    for (const SimulatedCandidate& one : result.simulated) shown.push_back(one.number);
+    const auto shown = list_of<std::size_t>(result.simulated, &SimulatedCandidate::number);
     const KnobColumns columns = columns_of(result, shown);
     std::string text;
     const std::string common = settings(result, shown.front(), columns.same);

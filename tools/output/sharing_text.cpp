@@ -11,7 +11,6 @@
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/topology_facts.hpp"
 #include "topologies/placement.hpp"
 #include "topologies/vertex_names.hpp"
 

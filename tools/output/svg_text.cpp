@@ -2,6 +2,8 @@
 
 #include <boost/algorithm/string/replace.hpp>
 
+#include "sim/base/lists.hpp"
+
 namespace weft {
 namespace {
 
@@ -32,8 +34,7 @@ std::string svg_head(double width, double height, std::string_view title) {
 }
 
 double text_width(std::string_view text, double font_pixels) {
-    double em = 0;
-    for (const char c : text) em += character_width(c);
+    const auto em = sum_of<double>(text, [&](const char c) { return character_width(c); });
     return em * font_pixels;
 }
 

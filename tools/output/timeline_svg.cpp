@@ -207,8 +207,7 @@ std::vector<ActivityRun> runs_of(const std::vector<Filling>& bins) {
     for (std::size_t bin = 0; bin < bins.size(); ++bin) {
         const Filling& filling = bins[bin];
         const auto main = static_cast<Activity>(std::max_element(filling.begin(), filling.end()) - filling.begin());
-        double filled = 0.0;
-        for (const double part : filling) filled += part;
+        const auto filled = sum_of<double>(filling, [&](const double part) { return part; });
         const long level = std::min<long>(std::lround(filled * ActivityRun::full), ActivityRun::full);
         if (level == 0) continue;
         const ActivityRun one{bin, 1, main, static_cast<std::uint8_t>(level)};

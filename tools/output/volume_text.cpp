@@ -35,8 +35,7 @@ std::string bar(double calls, double most) {
 }
 
 std::string operation_text(std::span<const HistogramBin> bins) {
-    double all = 0;
-    for (const HistogramBin& bin : bins) all += bin.calls;
+    const auto all = sum_of<double>(bins, &HistogramBin::calls);
     return fmt::format("{}: {} {}\n{}", bins.front().op, number_text(all), all == 1 ? "call" : "calls",
                        table_text(histogram_table(bins), 2));
 }
@@ -177,9 +176,7 @@ std::vector<CollectiveTotal> once_totals(const VolumeTable& table, std::string_v
 }
 
 Bytes sum(const std::vector<CollectiveTotal>& totals) {
-    Bytes all;
-    for (const CollectiveTotal& total : totals) all += total.volume;
-    return all;
+    return sum_of<Bytes>(totals, &CollectiveTotal::volume);
 }
 
 std::vector<HistogramBin> volume_histogram(const VolumeTable& table) {

@@ -156,8 +156,7 @@ std::string time_bars(std::vector<BarRow> rows, double step, std::string_view wh
 std::vector<MessageCount> message_counts(const Simulation& run) {
     const Program& program = run.step.program;
     std::map<std::pair<LaneId, CommunicationId>, double> calls;
-    double ranks = 0;
-    for (const RankClass& rank_class : program.classes) ranks += rank_class.weight;
+    const auto ranks = sum_of<double>(program.classes, &RankClass::weight);
     for (const RankClass& rank_class : program.classes) {
         for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
             const Op& op = program.ops[OpId{i}];

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "sim/base/check.hpp"
 #include "sim/io/embedded.hpp"
 #include "tools/version.hpp"
 

@@ -103,8 +103,7 @@ std::vector<Source> sources(const JobInput& job, const Plan& plan) {
 
 std::string note_list(std::span<const FormatNote> notes) {
     if (notes.empty()) return "";
-    std::vector<std::string> texts;
-    for (const FormatNote& note : notes) texts.push_back(to_text(note));
+    const auto texts = list_of<std::string>(notes, [&](const FormatNote& note) { return to_text(note); });
     return html_details(fmt::format("{} notes on what was read", notes.size()), "<ul>" + html_items(texts) + "</ul>");
 }
 

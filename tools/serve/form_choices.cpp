@@ -80,9 +80,7 @@ std::vector<std::string> axis_keys() {
     std::vector<const Scheme*> schemes = schemes_by_place();
     std::stable_partition(schemes.begin(), schemes.end(),
                           [](const Scheme* scheme) { return scheme->ranks != Scheme::Ranks::shared; });
-    std::vector<std::string> keys;
-    for (const Scheme* scheme : schemes) keys.push_back("layout." + std::string(scheme->axis));
-    return keys;
+    return list_of<std::string>(schemes, [&](const Scheme* scheme) { return "layout." + std::string(scheme->axis); });
 }
 
 constexpr std::string_view layout_heading = "Layout: ranks along each axis";

@@ -103,9 +103,7 @@ std::vector<std::string> series_names(const std::vector<StudyRow>& rows) {
         if (std::ranges::none_of(first, same)) first.push_back(&row.measured);
     }
     std::ranges::stable_sort(first, {}, &Measured::order);
-    std::vector<std::string> names;
-    for (const Measured* measured : first) names.push_back(measured->series);
-    return names;
+    return list_of<std::string>(first, [&](const Measured* measured) { return measured->series; });
 }
 
 // What was measured of a case. A case that was measured at all has nothing of a series that it does not name: 0 bytes

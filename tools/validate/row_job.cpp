@@ -245,9 +245,7 @@ std::vector<double> predicted_run(const RunRequest& request, std::span<const Pub
     const Report step = make_report(simulate_step(request.study, plan));
     RunPlan run = plan_run(plan, {run_stretch(step, plan.job.batch.global, 0)}, request.terms);
     const RunResult result = played_run(std::move(run), std::nullopt, plan.job.layout.ranks());
-    std::vector<double> values;
-    for (const PublishedValue& each : measured) values.push_back(value_of(each.quantity, result));
-    return values;
+    return list_of<double>(measured, [&](const PublishedValue& each) { return value_of(each.quantity, result); });
 }
 
 }  // namespace weft

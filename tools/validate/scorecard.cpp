@@ -134,8 +134,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 ErrorStatistics error_statistics(const std::vector<double>& errors) {
     if (errors.empty()) return {};
-    std::vector<double> sizes;
-    for (const double error : errors) sizes.push_back(std::abs(error));
+    auto sizes = list_of<double>(errors, [&](const double error) { return std::abs(error); });
     std::ranges::sort(sizes);
     return {.rows = errors.size(),
             .mean = mean(sizes),

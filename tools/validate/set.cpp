@@ -73,8 +73,7 @@ class TableReader {
 
     std::vector<ValidationRow> read() {
         check_columns();
-        std::vector<ValidationRow> rows;
-        for (const CsvRow& row : csv_.rows) rows.push_back(read_row(row));
+        auto rows = list_of<ValidationRow>(csv_.rows, [&](const CsvRow& row) { return read_row(row); });
         if (rows.empty()) errors_.add(0, "a table of measurements without a row");
         errors_.check();
         return rows;

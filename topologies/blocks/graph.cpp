@@ -25,8 +25,7 @@ Matrix read_matrix(Field& block) {
     std::vector<Field> rows = block.list("links");
     bool square = !rows.empty();
     for (Field& row : rows) {
-        std::vector<std::uint32_t> cells;
-        for (Field& cell : row.elements()) cells.push_back(cell.as_whole());
+        auto cells = list_of<std::uint32_t>(row.elements(), [&](Field& cell) { return cell.as_whole(); });
         if (cells.size() != rows.size()) {
             row.error("", fmt::format("expected {} numbers, one per accelerator, got {}", rows.size(), cells.size()));
             square = false;

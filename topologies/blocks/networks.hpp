@@ -4,12 +4,10 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "sim/base/hash.hpp"
 #include "sim/topology/topology.hpp"

@@ -6,7 +6,6 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "models/device/device.hpp"
 #include "sim/base/quantity.hpp"

@@ -84,8 +84,7 @@ class DeepSpeedZero12 final : public DataParallel {
 
     void after_optimizer(Script& script) override {
         if (host_.used()) {
-            double own = 0;
-            for (const OptimizerGroup& group : groups_) own += group.padded / group.ranks;
+            auto own = sum_of<double>(groups_, [&](const OptimizerGroup& group) { return group.padded / group.ranks; });
             host_.load_parameters(script, own);
         }
         gather_updated_parameters(script, input_);

@@ -4,9 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "sim/base/check.hpp"
 #include "sim/engine/timeline.hpp"
-#include "sim/io/units.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {
@@ -61,9 +59,7 @@ std::vector<Slack> slack_of_calls(const Simulation& run, const CriticalPath& pat
 }  // namespace
 
 std::int64_t Explanation::elsewhere() const {
-    std::int64_t sum = 0;
-    for (const ExplainedCause& cause : causes) sum += cause.elsewhere;
-    return sum;
+    return sum_of<std::int64_t>(causes, &ExplainedCause::elsewhere);
 }
 
 ExplainedStep simulate_to_explain(const Study& study, SimulationOptions options,

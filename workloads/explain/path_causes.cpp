@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "sim/base/check.hpp"
 #include "sim/base/instant.hpp"
 #include "workloads/plan/update.hpp"
 #include "workloads/stage/stage_script.hpp"

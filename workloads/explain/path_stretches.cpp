@@ -43,9 +43,7 @@ class Teller {
         }
         std::ranges::stable_sort(stretches, std::ranges::greater{}, &Stretch::ticks);
         stretches.resize(std::min(stretches.size(), most));
-        std::vector<PathStretch> longest;
-        for (const Stretch& stretch : stretches) longest.push_back(told(stretch));
-        return longest;
+        return list_of<PathStretch>(stretches, [&](const Stretch& stretch) { return told(stretch); });
     }
 
   private:

@@ -185,8 +185,7 @@ DeviceRoofline device_roofline(const Plan& plan, std::uint32_t stage) {
     add_optimizer(plan, stage, found);
     std::ranges::stable_sort(found.kernels, std::ranges::greater{},
                              [](const KernelClassUse& use) { return use.time.value; });
-    Seconds known;
-    for (const KernelClassUse& use : found.kernels) known += use.time;
+    const auto known = sum_of<Seconds>(found.kernels, &KernelClassUse::time);
     Seconds all;
     const Script script = step_script(plan, stage, plan.job.step);
     for (const Action& action : script.actions()) {

@@ -247,12 +247,9 @@ std::optional<OtherTimes> Foresight::times(const WhatIf& change) const {
 std::vector<std::int64_t> Foresight::longer_transfers(const LinkClassTable& links) const {
     const Program& program = step_.run.step.program;
     const Topology& topology = step_.run.topology();
-    std::vector<std::int64_t> longer;
-    for (const Communication& what : program.communications) {
-        longer.push_back(transfer(program, what, topology, links) -
-                         transfer(program, what, topology, topology.classes));
-    }
-    return longer;
+    return list_of<std::int64_t>(program.communications, [&](const Communication& what) {
+        return transfer(program, what, topology, links) - transfer(program, what, topology, topology.classes);
+    });
 }
 
 // Of calls that carry nothing any more, nothing is left; of others, their latency is what can change.

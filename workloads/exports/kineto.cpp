@@ -128,8 +128,7 @@ class TraceWriter {
         const HostIssue& issue = host_.issues[node];
         const double kernels = launches(what);
         if (kernels == 0) return;
-        Seconds busy;
-        for (const SimulatedKernel& kernel : what.kernels) busy += kernel.time;
+        const auto busy = sum_of<Seconds>(what.kernels, &SimulatedKernel::time);
         // What slows the computation down slows all of it alike.
         const double own = step_.script(rank_.stage).work()[action.subject].value;
         const double slower = own > 0 ? static_cast<double>(end - begin) * 1e-9 / own : 1.0;

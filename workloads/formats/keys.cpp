@@ -108,9 +108,7 @@ void copy_member(Field& from, std::string_view key, Draft& to, const std::string
 Document format_table(std::string_view name) { return open_shipped(embedded::format_tables(), "table", name).document; }
 
 std::vector<std::string> texts(std::vector<Field> list) {
-    std::vector<std::string> found;
-    for (Field& each : list) found.push_back(each.as_text());
-    return found;
+    return list_of<std::string>(list, [&](Field& each) { return each.as_text(); });
 }
 
 void take_mistakes(Import& import, const Document& document) {

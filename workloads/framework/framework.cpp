@@ -41,9 +41,7 @@ const Framework* find_framework(std::string_view name) {
 }
 
 std::vector<std::string> framework_names() {
-    std::vector<std::string> names;
-    for (const Framework* f : framework::all()) names.emplace_back(f->name);
-    return names;
+    return list_of<std::string>(framework::all(), [&](const Framework* f) { return f->name; });
 }
 
 double tokens(const Job& job) { return double(job.batch.micro) * job.batch.sequence / job.shard().context; }

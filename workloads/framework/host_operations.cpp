@@ -226,9 +226,7 @@ constexpr double operations_of_operator = 55.0 / 27.0;
 constexpr double operators_of_element = 8e-3 / 55.0 / 512.0;
 
 double launches(const std::vector<Kernel>& kernels) {
-    double sum = 0;
-    for (const Kernel& kernel : kernels) sum += kernel.launches;
-    return sum;
+    return sum_of<double>(kernels, &Kernel::launches);
 }
 
 double matrices_of_expert(const Transformer& model) { return model.gated ? 3 : 2; }

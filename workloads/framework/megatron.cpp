@@ -1,7 +1,6 @@
 // Megatron-core 0.8: tensor, sequence, context, expert, pipeline and data parallelism with DDP (zero 0) or the
 // distributed optimizer (zero 1). As its sources have it (core/pipeline_parallel, core/tensor_parallel,
 // core/transformer/moe, core/distributed/finalize_model_grads.py). Data parallelism: data_parallel/megatron_ddp.cpp.
-#include <fmt/format.h>
 
 #include <algorithm>
 

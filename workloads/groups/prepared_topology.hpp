@@ -34,8 +34,7 @@ class PreparedTopology {
     // Where nodes differ, channels depend on the groups that were laid before (ChannelPlanner reuses its searches),
     // so every plan starts afresh.
     CostsPool& costs(const Plan& plan) {
-        std::size_t links = 0;
-        for (const auto& pool : pools_) links += pool->routed_links();
+        const auto links = sum_of<std::size_t>(pools_, [&](const auto& pool) { return pool->routed_links(); });
         if (links > most_links || topology_.node_links == 0) pools_.clear();
         Library library = library_of(plan);
         const auto same = std::ranges::find_if(pools_, [&](const auto& pool) { return pool->library() == library; });

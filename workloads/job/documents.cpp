@@ -205,8 +205,7 @@ std::vector<double> pairs_of_ranks(const std::vector<double>& documents, double 
                                    DocumentCut cut, const AttentionWindow& window) {
     std::vector<double> work(context);
     if (cut == DocumentCut::document || context == 1) {
-        double sum = 0;
-        for (const double document : documents) sum += pairs(window, document);
+        const auto sum = sum_of<double>(documents, [&](const double document) { return pairs(window, document); });
         std::ranges::fill(work, sum / context);
         return work;
     }

@@ -123,8 +123,7 @@ std::string read_library(Field& root, const MachineInfo& machine) {
     const std::string name = root.text("library", "");
     if (name.empty()) return name;
     if (machine.find_library(name) == nullptr) {
-        std::vector<std::string> known;
-        for (const Library& each : machine.libraries) known.push_back(each.name);
+        const auto known = list_of<std::string>(machine.libraries, &Library::name);
         root.error("library", fmt::format("{} has no library \"{}\"{} (known: {})", machine.name, name,
                                           suggestion(name, known), fmt::join(known, ", ")));
     }

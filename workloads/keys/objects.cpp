@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
@@ -165,9 +164,7 @@ void read_imbalance(Field& field, std::string_view name, Job& job) {
 }
 
 std::vector<std::string> module_names() {
-    std::vector<std::string> names;
-    for (const RecomputeModule& module : recompute_modules()) names.emplace_back(module.name);
-    return names;
+    return list_of<std::string>(recompute_modules(), &RecomputeModule::name);
 }
 
 LayerParts read_modules(Field& field) {

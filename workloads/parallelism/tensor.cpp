@@ -154,8 +154,7 @@ double elements_of_parts(const StageModule& module) {
 // The tensor ranks saw different tokens.
 void finish(const Job& job, std::span<const StageModule> modules, std::vector<Call>& calls) {
     if (!shares_tokens(job) || job.framework->norm_gradients == NormGradients::apart) return;
-    double elements = 0;
-    for (const StageModule& module : modules) elements += elements_of_parts(module);
+    const auto elements = sum_of<double>(modules, [&](const StageModule& module) { return elements_of_parts(module); });
     if (elements == 0 && !job.trained.everything()) return;
     const double bytes = job.framework->gradient_bytes(job);
     calls.push_back({Collective::all_reduce,

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 #include "models/transformer/flops.hpp"
-#include "models/transformer/prediction.hpp"
-#include "sim/base/check.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "topologies/library_reader.hpp"
 #include "workloads/framework/framework.hpp"
@@ -66,9 +63,7 @@ std::string instead(const MachineInfo& machine, Collective op) {
 }  // namespace
 
 std::uint32_t Stage::layers() const {
-    std::uint32_t sum = 0;
-    for (const Chunk& chunk : chunks) sum += chunk.layers;
-    return sum;
+    return sum_of<std::uint32_t>(chunks, &Chunk::layers);
 }
 bool Stage::has_embedding() const { return std::ranges::any_of(chunks, &Chunk::has_embedding); }
 bool Stage::has_head() const { return std::ranges::any_of(chunks, &Chunk::has_head); }

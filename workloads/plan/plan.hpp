@@ -1,7 +1,6 @@
 // What was decided: stages with their layers, costs and memory. A pure function of a study; `weft plan` stops here.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <set>

@@ -74,9 +74,7 @@ struct RecordedProgram {
     std::vector<std::string> notes{};  // what readers left out
 
     std::size_t nodes() const {
-        std::size_t sum = 0;
-        for (const RecordedRank& rank : ranks) sum += rank.nodes.size();
-        return sum;
+        return sum_of<std::size_t>(ranks, [&](const RecordedRank& rank) { return rank.nodes.size(); });
     }
 };
 

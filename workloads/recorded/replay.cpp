@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "sim/base/check.hpp"
 #include "sim/base/instant.hpp"
 #include "sim/engine/delay_queue.hpp"
 #include "sim/engine/link_sums.hpp"

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/base/check.hpp"
 #include "sim/base/instant.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/topology/topology.hpp"

@@ -111,9 +111,7 @@ WorkCounter::WorkCounter(const Plan& plan, std::uint32_t stage) : plan_(plan), s
 void WorkCounter::visit(const std::function<double(const Kernel&)>& measure,
                         const std::function<void(WorkKey, double)>& see) {
     plan_.costs = part_costs(plan_, [&](std::span<const Kernel> kernels) {
-        Seconds sum;
-        for (const Kernel& kernel : kernels) sum += Seconds{measure(kernel) + presence};
-        return sum;
+        return sum_of<Seconds>(kernels, [&](const Kernel& kernel) { return Seconds{measure(kernel) + presence}; });
     });
     const Script script = step_script(plan_, stage_, plan_.job.step);
     for (const Action& action : script.actions()) {

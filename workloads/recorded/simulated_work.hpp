@@ -93,9 +93,7 @@ struct SimulatedComputation {
 
 // Kernels of one computation, as a profiler would count them.
 inline double launches(const SimulatedComputation& what) {
-    double sum = 0;
-    for (const SimulatedKernel& kernel : what.kernels) sum += kernel.whole_launches();
-    return sum;
+    return sum_of<double>(what.kernels, [&](const SimulatedKernel& kernel) { return kernel.whole_launches(); });
 }
 
 // Of each action of the stage's script that computes, in order. Where no list of kernels is behind one, as in updates

@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "sim/base/check.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
 
 namespace weft {

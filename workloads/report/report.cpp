@@ -35,8 +35,7 @@ std::vector<LaneId> exposure_order() {
           Groups::embedding()}) {
         groups.push_back(further);
     }
-    std::vector<LaneId> order;
-    for (const Groups& each : groups) order.push_back(lanes::of(each));
+    auto order = list_of<LaneId>(groups, [&](const Groups& each) { return lanes::of(each); });
     order.insert(order.end(), {lanes::pipeline_send, lanes::pipeline_receive});
     return order;
 }
@@ -156,11 +155,9 @@ StepFigures figures(const Simulation& run, const Breakdown& mean, Seconds bubble
 }
 
 std::vector<Metric> metrics_of(const StepFigures& figures) {
-    std::vector<Metric> metrics;
-    for (const StepMetric& each : known_metrics()) {
-        metrics.push_back({each.key, each.value(figures), each.unit, each.meaning, each.kind});
-    }
-    return metrics;
+    return list_of<Metric>(known_metrics(), [&](const StepMetric& each) -> Metric {
+        return {each.key, each.value(figures), each.unit, each.meaning, each.kind};
+    });
 }
 
 }  // namespace

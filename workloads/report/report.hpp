@@ -2,9 +2,7 @@
 // Time of a step, mean over ranks: compute + exposed communication + bubble + imbalance.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

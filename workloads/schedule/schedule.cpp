@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "sim/base/lists.hpp"
+
 namespace weft {
 
 std::vector<std::string_view> missing(const ScheduleNeeds& needs, const ScheduleNeeds& offers) {
@@ -24,9 +26,7 @@ const Schedule* find_schedule(std::string_view key) {
 }
 
 std::vector<std::string> schedule_keys() {
-    std::vector<std::string> keys;
-    for (const Schedule* s : schedule::all()) keys.emplace_back(s->key);
-    return keys;
+    return list_of<std::string>(schedule::all(), [&](const Schedule* s) { return s->key; });
 }
 
 std::string no_obstacle(const PipelineShape&) { return {}; }

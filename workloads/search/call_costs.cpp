@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "sim/base/check.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/layout/placed_groups.hpp"
 #include "workloads/stage/pass_writer.hpp"

@@ -69,9 +69,7 @@ bool is_inside_layers(LaneId lane) {
 
 const std::vector<std::string>& names() {
     static const std::vector<std::string> names = [] {
-        std::vector<std::string> all;
-        for (const Lane& lane : table()) all.push_back(lane.name);
-        return all;
+        return list_of<std::string>(table(), &Lane::name);
     }();
     return names;
 }

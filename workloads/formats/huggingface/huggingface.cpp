@@ -187,8 +187,7 @@ class HuggingFaceModel {
     }
 
     void set_kinds(const std::vector<bool>& layers, const char* those, const char* others, const Origin& origin) {
-        std::vector<std::string> names;
-        for (const bool is : layers) names.emplace_back(is ? those : others);
+        const auto names = list_of<std::string>(layers, [&](const bool is) { return is ? those : others; });
         set_pattern(names, origin, object_);
     }
 

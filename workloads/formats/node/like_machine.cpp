@@ -65,9 +65,7 @@ std::uint32_t multiplicity(std::string_view name, std::string_view family) {
 }
 
 std::vector<std::uint32_t> wholes(std::vector<Field> list) {
-    std::vector<std::uint32_t> numbers;
-    for (Field& each : list) numbers.push_back(each.as_whole());
-    return numbers;
+    return list_of<std::uint32_t>(list, [&](Field& each) { return each.as_whole(); });
 }
 
 void read_links(LikeMachine& like, Field links) {

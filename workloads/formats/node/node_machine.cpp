@@ -56,8 +56,7 @@ void NodeMachine::add_facts() {
     if (node_.numa_nodes > 0) fact("numa_nodes", std::to_string(node_.numa_nodes));
     if (node_.links_known && node_.counts_known) {
         fact("links", fmt::format("[{}]", fmt::join(node_.links, ", ")));
-        std::vector<std::uint32_t> to_switches;
-        for (const DescribedAccelerator& each : node_.accelerators) to_switches.push_back(each.switch_links);
+        const auto to_switches = list_of<std::uint32_t>(node_.accelerators, &DescribedAccelerator::switch_links);
         if (std::ranges::any_of(to_switches, [](std::uint32_t links) { return links > 0; }))
             fact("switch_links", fmt::format("{}", to_switches));
     }
