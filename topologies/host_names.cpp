@@ -1,4 +1,4 @@
-#include "topologies/host_names.hpp"
+#include "topologies/placement.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "sim/io/diagnostics.hpp"
-#include "topologies/host_names.hpp"
 
 namespace weft {
 namespace {

@@ -8,6 +8,7 @@
 //   file:PATH, or a path     the nodes that a hostfile or node list names (parse_node_list), in its order
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -38,5 +39,19 @@ std::vector<std::uint32_t> parse_node_list(const std::string& file, std::string_
 
 // The same in words, as the placement nodes:LIST has it: "16-31,40".
 std::string node_ranges(std::span<const std::uint32_t> nodes);
+
+// Lists of host names as Slurm writes them: "a1,b[01-03,7]-ib[0-1]" (hostlist expressions, scontrol(1) show hostlist).
+struct HostNames {
+    std::vector<std::string> names;  // in the order of the list
+    std::string mistake;             // empty, or why it is no list of at most so many names
+};
+
+HostNames expand_host_names(std::string_view list, std::size_t most);
+
+// The shortest list of them in which numbers that ascend are ranges; expands to the same names in the same order.
+std::string compress_host_names(std::span<const std::string> names);
+
+// Where the number at the end of a name begins: its size if it ends in none.
+std::size_t number_at_end(std::string_view name);
 
 }  // namespace weft

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/base/enum_set.hpp"
+#include "sim/base/enumerators.hpp"
 
 namespace weft {
 

@@ -1,4 +1,5 @@
 // Rings, on which every member sends to the next one only.
+#include "sim/collective/algorithm.hpp"
 #include "sim/collective/rings.hpp"
 
 namespace weft::collective {
@@ -94,6 +95,21 @@ extern const Algorithm ring_send_receive{
             for (std::uint32_t i = 0; i < n; ++i) transfers.push_back({0, i, (i + 1) % n, i, false});
             return transfers;
         },
+    .order = Order::given,
+};
+
+// A send and its receive: member 0 to member 1.
+
+extern const Algorithm point_to_point{
+    .name = "direct",
+    .op = Collective::point_to_point,
+    .chunks = one_chunk,
+    .phases = [](const GroupShape&) { return std::vector{Phase{.peer = Peer::chain}}; },
+    .transfers =
+        [](const GroupShape&) {
+            return std::vector{Transfer{0, 0, 1, 0, false}};
+        },
+    .runs = [](const GroupShape& shape) { return shape.members == 2; },
     .order = Order::given,
 };
 

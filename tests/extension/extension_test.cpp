@@ -11,7 +11,6 @@
 #include "tests/workloads/soundness.hpp"
 #include "tests/workloads/studies.hpp"
 #include "tools/output/job_json.hpp"
-#include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/page/result_data.hpp"

@@ -14,7 +14,7 @@
 #include "workloads/formats/format.hpp"
 #include "workloads/recorded/reading.hpp"
 #include "workloads/recorded/recorded_step.hpp"
-#include "workloads/recorded/summary.hpp"
+#include "workloads/recorded/replay.hpp"
 
 namespace weft::test {
 namespace {

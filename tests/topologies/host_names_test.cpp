@@ -1,5 +1,5 @@
 // Slurm's lists of hosts: expanded, compressed again, and bounded.
-#include "topologies/host_names.hpp"
+#include "topologies/placement.hpp"
 
 #include <gtest/gtest.h>
 

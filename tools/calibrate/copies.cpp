@@ -1,5 +1,5 @@
 // Files of devices and machines with other constants.
-#include "tools/calibrate/rows.hpp"
+#include "tools/calibrate/device_fit.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 #include "sim/io/embedded.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
-#include "tools/output/calibration_text.hpp"
+#include "tools/output/result_texts.hpp"
 
 namespace weft {
 namespace {

@@ -4,13 +4,17 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "models/calibration/device_constants.hpp"
 #include "models/calibration/kernel_measurement.hpp"
+#include "tools/command.hpp"
 #include "tools/validate/scorecard.hpp"
 #include "tools/validate/set.hpp"
+#include "topologies/calibration/calibration.hpp"
+#include "topologies/machine.hpp"
 #include "workloads/job/job.hpp"
 #include "workloads/recorded/step_comparison.hpp"
 
@@ -115,5 +119,30 @@ struct LeftOut {
 // `others` may have the set among them. Throws ConfigError for a constant that no device has, and with every mistake in
 // any row's job.
 LeftOut leave_out(const ValidationSet& set, std::span<const ValidationSet> others, unsigned threads);
+
+// What `weft calibrate` fits, from the command line.
+
+struct MeasuredRows {
+    std::vector<CalibrationRow> rows;
+    std::vector<std::string> files;  // of each row
+};
+
+double within_option(const po::variables_map& arguments);  // throws po::error: no factor above 1
+
+// The rows of the tables on the command line that were measured with `library`, with ranks and nodes made sure of.
+// Throws ConfigError, and po::error for options.
+MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library);
+
+// The constants of a device from measured kernels, recorded steps and validation rows: `weft calibrate` without a
+// machine; writes the file of --out. Throws ConfigError, and po::error for options.
+DeviceFit calibrate_device(const po::variables_map& arguments);
+
+// Files of devices and machines (shipped, or a path) with what was fitted in place of what was there; comments are
+// lost. Each constant has `provenance` as its source, of a device with its standard deviation and what it replaces, of
+// a machine's library behind the source before. Throw ConfigError.
+std::string device_with(std::string_view name, const DeviceFit& fit, std::string_view provenance);
+std::string machine_with(std::string_view name, const Calibration& calibration, std::string_view provenance);
+// "fitted to 120 gemm, 16 memory rows (kernels.csv), rms error 3.1 %"
+std::string provenance(const DeviceFit& fit);
 
 }  // namespace weft

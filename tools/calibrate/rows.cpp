@@ -1,4 +1,4 @@
-#include "tools/calibrate/rows.hpp"
+#include "tools/calibrate/device_fit.hpp"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/files.hpp"
-#include "tools/collective/options.hpp"
+#include "tools/collective/request.hpp"
 #include "tools/options.hpp"
-#include "tools/output/calibration_text.hpp"
+#include "tools/output/result_texts.hpp"
 #include "tools/parallel.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/library_reader.hpp"

@@ -1,4 +1,4 @@
-#include "tools/collective/options.hpp"
+#include "tools/collective/request.hpp"
 
 #include <fmt/format.h>
 #include <boost/program_options/errors.hpp>

@@ -1,6 +1,6 @@
 // `weft calibrate TABLE... --machine M`: fits the constants of a communication library to measured times.
 // `weft calibrate TABLE... --device D`, `weft calibrate TRACE... --job JOB`: those of a device
-// (tools/calibrate/rows.hpp).
+// (tools/calibrate/device_fit.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 
 #include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
-#include "tools/calibrate/rows.hpp"
-#include "tools/collective/options.hpp"
+#include "tools/calibrate/device_fit.hpp"
+#include "tools/collective/request.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/calibration_text.hpp"
+#include "tools/output/result_texts.hpp"
 
 namespace weft::commands {
 namespace {

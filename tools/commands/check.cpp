@@ -23,7 +23,6 @@
 #include "tools/options.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/refusals.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/io/files.hpp"
-#include "tools/collective/options.hpp"
+#include "tools/collective/request.hpp"
 #include "tools/collective/table.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"

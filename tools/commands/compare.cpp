@@ -8,7 +8,7 @@
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/explain/job_comparison.hpp"
+#include "tools/explain/job_explanation.hpp"
 #include "tools/options.hpp"
 #include "tools/output/comparison_text.hpp"
 #include "tools/output/figures.hpp"

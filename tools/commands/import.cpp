@@ -6,7 +6,7 @@
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/report_json.hpp"
+#include "tools/output/report_text.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft::commands {

@@ -9,7 +9,7 @@
 #include "tools/options.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/page/pages.hpp"
-#include "tools/sweep/row_file.hpp"
+#include "tools/sweep/sweep.hpp"
 
 namespace weft::commands {
 namespace {

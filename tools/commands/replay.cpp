@@ -8,13 +8,13 @@
 
 #include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
-#include "tools/collective/options.hpp"
+#include "tools/collective/request.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/step_trace.hpp"
+#include "tools/output/timeline_trace.hpp"
 #include "tools/page/pages.hpp"
-#include "workloads/recorded/costs.hpp"
 #include "workloads/recorded/reading.hpp"
+#include "workloads/recorded/replay.hpp"
 
 namespace weft::commands {
 namespace {

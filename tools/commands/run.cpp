@@ -7,7 +7,7 @@
 #include "tools/command.hpp"
 #include "tools/endurance/run.hpp"
 #include "tools/options.hpp"
-#include "tools/output/run_text.hpp"
+#include "tools/output/result_texts.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
 #include "tools/plan/questions.hpp"

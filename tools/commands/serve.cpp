@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "tools/command.hpp"
-#include "tools/interruption.hpp"
 #include "tools/options.hpp"
+#include "tools/parallel.hpp"
 #include "tools/serve/requested_job.hpp"
 #include "tools/serve/server.hpp"
 

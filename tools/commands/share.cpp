@@ -7,7 +7,7 @@
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/sharing_text.hpp"
+#include "tools/output/result_texts.hpp"
 #include "tools/output/timeline_trace.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/refusals.hpp"

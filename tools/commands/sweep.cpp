@@ -8,7 +8,6 @@
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/interruption.hpp"
 #include "tools/options.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output/result_table.hpp"

@@ -9,7 +9,7 @@
 #include "tools/calibrate/device_fit.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/calibration_text.hpp"
+#include "tools/output/result_texts.hpp"
 #include "tools/output/validation_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"

@@ -1,4 +1,4 @@
-#include "tools/explain/job_comparison.hpp"
+#include "tools/explain/job_explanation.hpp"
 
 #include <algorithm>
 #include <array>

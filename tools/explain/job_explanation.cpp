@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "tools/explain/other_settings.hpp"
 #include "tools/parallel.hpp"
 #include "workloads/explain/path_causes.hpp"
 #include "workloads/explain/what_if.hpp"

@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "workloads/explain/explanation.hpp"
 #include "workloads/formats/job_file.hpp"
+#include "workloads/groups/prepared_topology.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {
@@ -84,5 +87,52 @@ std::array<std::size_t, 5> changes_by_means(const JobExplanation& explained);
 std::string assignments_text(const ExplainedSetting& setting);  // "layout.tensor=8 layout.data=4"
 // Those that are at least a thousandth of the step, and what is left as one, "all else"; they sum to the step.
 std::vector<ExplainedCause> main_causes(const Explanation& explanation);
+
+// The settings one step away from a job's: read, screened in closed form, and simulated where asked.
+
+struct OtherJob {
+    ExplainedSetting setting;  // with its memory and, if it fits, its step in closed form
+    Study study;
+    Seconds foreseen{};  // that step, whatever a simulation puts in its place
+    // Whether the closed form cannot tell it from the job itself, and sees all that is different.
+    bool is_equal = false;
+};
+
+// The alternatives that are other jobs, that the reader takes, and that can be run where the job itself can, in the
+// order of alternatives(). The closed form is taken to err as it does of the job itself, whose step is `own`.
+std::vector<OtherJob> other_jobs(const JobFile& file, const Study& study, const Topology& topology, Seconds own);
+
+// Puts what it simulates in place of the closed form. `prepared`: the study's, and again afterwards.
+void simulate_setting(OtherJob& other, const Study& study, const SimulationOptions& options,
+                      std::unique_ptr<PreparedTopology>& prepared);
+
+// Jobs side by side: what they say differently, and the difference in step time by cause.
+
+// The time of one cause on each job's critical path, in ticks.
+struct ComparedCause {
+    Cause cause;
+    std::vector<std::int64_t> ticks;
+};
+
+// A key whose values differ between jobs, as JSON text; empty: absent.
+struct ComparedInput {
+    std::string key;
+    std::vector<std::string> values;
+};
+
+struct JobComparison {
+    std::vector<std::string> names;
+    std::vector<JobExplanation> jobs;
+    std::vector<ComparedCause> causes;  // by job, they sum to its step; the largest difference to the first job first
+    std::vector<ComparedInput> inputs;
+};
+
+struct ComparedJob {
+    std::string name;
+    JobFile file;
+};
+
+// At least two. Throws ConfigError.
+JobComparison compare_jobs(const std::vector<ComparedJob>& jobs, const ExplainOptions& options);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-#include "tools/explain/other_settings.hpp"
+#include "tools/explain/job_explanation.hpp"
 
 #include <algorithm>
 #include <optional>

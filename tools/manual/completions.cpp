@@ -9,10 +9,10 @@
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
-#include "tools/collective/options.hpp"
+#include "tools/collective/request.hpp"
 #include "tools/command_line.hpp"
 #include "tools/schema/reference.hpp"
-#include "tools/traffic/messages.hpp"
+#include "tools/traffic/request.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/formats/format.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "tools/output/json_text.hpp"
 #include "tools/output/text_stream.hpp"
-#include "tools/output/trace_format.hpp"
+#include "tools/output/timeline_trace.hpp"
 
 namespace weft {
 namespace {

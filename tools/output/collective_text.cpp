@@ -9,7 +9,6 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/result_table.hpp"
 

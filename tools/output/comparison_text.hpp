@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/explain/job_comparison.hpp"
+#include "tools/explain/job_explanation.hpp"
 #include "tools/output/result_table.hpp"
 #include "workloads/recorded/step_comparison.hpp"
 

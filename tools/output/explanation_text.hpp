@@ -9,7 +9,7 @@
 #include "tools/output/job_json.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/result_table.hpp"
-#include "workloads/explain/rooflines.hpp"
+#include "workloads/explain/explanation.hpp"
 
 namespace weft {
 

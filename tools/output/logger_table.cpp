@@ -1,4 +1,4 @@
-#include "tools/output/logger_table.hpp"
+#include "tools/output/volume_text.hpp"
 
 #include <fmt/format.h>
 

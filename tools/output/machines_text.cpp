@@ -8,7 +8,7 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/run_text.hpp"
+#include "tools/output/result_texts.hpp"
 
 namespace weft {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/output/replay_text.hpp"
+#include "tools/output/result_texts.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,6 @@
 #include "sim/base/enumerators.hpp"
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
 
 namespace weft {

@@ -1,4 +1,3 @@
-#include "tools/output/report_json.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,3 @@
-#include "tools/output/step_trace.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/check.hpp"
-#include "tools/output/trace_format.hpp"
 #include "topologies/measurements/measurement.hpp"
 
 namespace weft {

@@ -10,16 +10,14 @@
 #include <vector>
 
 #include "tools/endurance/run.hpp"
-#include "tools/explain/job_comparison.hpp"
 #include "tools/explain/job_explanation.hpp"
-#include "tools/output/replay_text.hpp"
 #include "tools/output/result_table.hpp"
+#include "tools/output/result_texts.hpp"
 #include "tools/page/inputs.hpp"
 #include "tools/page/timeline.hpp"
 #include "tools/plan/request.hpp"
 #include "tools/validate/scorecard.hpp"
 #include "workloads/exports/export.hpp"
-#include "workloads/recorded/costs.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
 #include "workloads/recorded/replay.hpp"
 #include "workloads/recorded/step_comparison.hpp"

@@ -14,7 +14,7 @@
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/report_text.hpp"
-#include "tools/output/step_trace.hpp"
+#include "tools/output/timeline_trace.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/result_data.hpp"
 #include "tools/page/simulation_page.hpp"

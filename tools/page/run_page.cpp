@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "tools/output/figures.hpp"
-#include "tools/output/run_text.hpp"
+#include "tools/output/result_texts.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/result_data.hpp"

@@ -7,7 +7,7 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
-#include "tools/output/sharing_text.hpp"
+#include "tools/output/result_texts.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/page/simulation_page.hpp"

@@ -10,8 +10,8 @@
 #include "sim/base/check.hpp"
 #include "sim/base/enumerators.hpp"
 #include "tools/output/figures.hpp"
-#include "tools/output/step_trace.hpp"
 #include "tools/output/timeline_svg.hpp"
+#include "tools/output/timeline_trace.hpp"
 #include "topologies/measurements/measurement.hpp"
 #include "workloads/step/lanes.hpp"
 

@@ -16,7 +16,7 @@
 #include "tools/digest.hpp"
 #include "tools/explain/job_explanation.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/report_json.hpp"
+#include "tools/output/report_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/pages.hpp"

@@ -1,4 +1,4 @@
-#include "tools/sweep/row_file.hpp"
+#include "tools/sweep/sweep.hpp"
 
 #include <fmt/format.h>
 #include <zlib.h>

@@ -1,4 +1,4 @@
-#include "tools/traffic/messages.hpp"
+#include "tools/traffic/request.hpp"
 
 #include <fmt/format.h>
 #include <boost/program_options/errors.hpp>

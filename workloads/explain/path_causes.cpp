@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sim/base/instant.hpp"
-#include "workloads/plan/update.hpp"
+#include "workloads/plan/stage_memory.hpp"
 #include "workloads/stage/stage_script.hpp"
 #include "workloads/step/lanes.hpp"
 

@@ -1,4 +1,4 @@
-#include "workloads/explain/rooflines.hpp"
+#include "workloads/explain/explanation.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 
 #include "sim/base/check.hpp"
 #include "topologies/measurements/measurement.hpp"
-#include "workloads/plan/update.hpp"
+#include "workloads/plan/stage_memory.hpp"
 #include "workloads/recorded/simulated_work.hpp"
 #include "workloads/stage/stage_script.hpp"
 #include "workloads/step/lanes.hpp"

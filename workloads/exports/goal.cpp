@@ -15,7 +15,7 @@
 #include "sim/collective/algorithm.hpp"
 #include "topologies/channels.hpp"
 #include "workloads/exports/export.hpp"
-#include "workloads/recorded/costs.hpp"
+#include "workloads/recorded/replay.hpp"
 #include "workloads/recorded/simulated_ranks.hpp"
 
 namespace weft {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "workloads/exports/export.hpp"
-#include "workloads/recorded/costs.hpp"
+#include "workloads/recorded/replay.hpp"
 #include "workloads/recorded/simulated_work.hpp"
 #include "workloads/step/lanes.hpp"
 

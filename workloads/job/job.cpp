@@ -9,7 +9,7 @@
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
-#include "workloads/plan/recomputed_parts.hpp"
+#include "workloads/plan/stage_memory.hpp"
 
 namespace weft {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/memory/recomputation.hpp"
+#include "models/memory/memory.hpp"
 #include "sim/io/document.hpp"
 #include "workloads/job/job.hpp"
 

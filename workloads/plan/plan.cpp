@@ -10,7 +10,6 @@
 #include "topologies/library_reader.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/plan/stage_memory.hpp"
-#include "workloads/plan/update.hpp"
 #include "workloads/stage/stage_script.hpp"
 
 namespace weft {
@@ -62,9 +61,7 @@ std::string instead(const MachineInfo& machine, Collective op) {
 
 }  // namespace
 
-std::uint32_t Stage::layers() const {
-    return sum_of<std::uint32_t>(chunks, &Chunk::layers);
-}
+std::uint32_t Stage::layers() const { return sum_of<std::uint32_t>(chunks, &Chunk::layers); }
 bool Stage::has_embedding() const { return std::ranges::any_of(chunks, &Chunk::has_embedding); }
 bool Stage::has_head() const { return std::ranges::any_of(chunks, &Chunk::has_head); }
 

@@ -7,9 +7,7 @@
 #include "models/memory/memory.hpp"
 #include "models/transformer/prediction.hpp"
 #include "sim/base/check.hpp"
-#include "workloads/plan/recomputed_parts.hpp"
 #include "workloads/plan/stage_memory.hpp"
-#include "workloads/plan/update.hpp"
 
 namespace weft {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/plan/recomputed_parts.hpp"
+#include "workloads/plan/stage_memory.hpp"
 
 #include <fmt/format.h>
 

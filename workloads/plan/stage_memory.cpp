@@ -6,9 +6,7 @@
 
 #include "models/transformer/prediction.hpp"
 #include "workloads/parallelism/scheme.hpp"
-#include "workloads/plan/recomputed_parts.hpp"
 #include "workloads/plan/states_in_time.hpp"
-#include "workloads/plan/update.hpp"
 
 namespace weft {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/quantity.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/schedule/schedule.hpp"
 
@@ -52,5 +53,42 @@ MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment>
 constexpr std::uint32_t copy_window(std::uint32_t layers, std::uint32_t copied, std::uint32_t i) {
     return layers / copied * (i + 1) - 1 + std::min(i + 1, layers % copied);
 }
+
+// What the optimizer takes. Muon's extra work: the momentum of each matrix of a layer is made orthogonal by five steps
+// of Newton and Schulz (Jordan et al. 2024), for m rows and n columns, m <= n:
+//   A = X X^T      2 m m n FLOPs
+//   B = b A + c A A    2 m m m
+//   X = a X + B X  2 m m n
+// in fp32 with products at the rate of bf16 (emerging_optimizers, newton_schulz; fp32_matmul_prec "medium").
+
+// Passes over gradients and parameters, on the device or the host; no less than the host takes for a kernel per tensor.
+Seconds update_time(const Plan& plan, const Stage& stage);
+// Of it, without what the host takes to launch them.
+Seconds passes_of_update(const Plan& plan, const Stage& stage);
+
+// Parameters of this rank's stage that Muon updates: those of layers' matrices.
+double orthogonal_parameters(const Stage& stage);
+
+// Each tensor rank does its own share of a matrix (Megatron-core's muon_tp_mode "blockwise"), queries, keys and values
+// of plain attention as matrices of their own; data ranks that share optimizer states do as much of it each
+// (layer_wise_optimizer.py deals matrices by size; assumed even).
+Seconds orthogonalisation(const Plan& plan, const Stage& stage);
+Flops orthogonalisation_flops(const Job& job, const Stage& stage);
+
+// Selective recomputation in the layers of a job: which parts it can mean there, and what backward repeats for them.
+
+// Of the parts that a job recomputes, those that a kind of layer has. A norm that Transformer Engine computes within
+// the map after it (LayerNormLinear) is recomputed with its MLP and never alone.
+LayerParts recomputed_parts(const Job& job, LayerKind kind);
+
+// Appends what no layer of the model, or no version of the framework, can recompute.
+void check_recompute(const Job& job, std::vector<JobError>& errors);
+
+// Of a layer's kernels, those that make what recomputation of `piece` discards.
+std::vector<Kernel> discarded_kernels(const LayerPiece& piece);
+
+// In the order of backward. Checkpoint and norm before an MLP are repeated when the gradient of its output has come;
+// the other parts as the hooks of CheckpointWithoutOutput have it, on the gradient of what is made of their output.
+std::vector<PieceRepeat> piece_repeats(LayerParts parts, const std::vector<PieceCost>& pieces);
 
 }  // namespace weft

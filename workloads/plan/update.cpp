@@ -1,4 +1,3 @@
-#include "workloads/plan/update.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "workloads/recorded/costs.hpp"
+#include "workloads/recorded/replay.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "workloads/plan/update.hpp"
+#include "workloads/plan/stage_memory.hpp"
 #include "workloads/stage/stage_script.hpp"
 
 namespace weft {

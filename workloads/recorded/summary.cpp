@@ -1,4 +1,4 @@
-#include "workloads/recorded/summary.hpp"
+#include "workloads/recorded/replay.hpp"
 
 #include <algorithm>
 #include <map>

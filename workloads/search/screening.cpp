@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "workloads/plan/update.hpp"
+#include "workloads/plan/stage_memory.hpp"
 
 namespace weft {
 

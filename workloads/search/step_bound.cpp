@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "workloads/plan/update.hpp"
+#include "workloads/plan/stage_memory.hpp"
 #include "workloads/search/screening.hpp"
 #include "workloads/stage/pass_writer.hpp"
 

@@ -1,4 +1,4 @@
-#include "workloads/step/routine_cutter.hpp"
+#include "workloads/step/step_builder.hpp"
 
 #include <algorithm>
 #include <map>

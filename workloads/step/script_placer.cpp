@@ -5,7 +5,6 @@
 
 #include "sim/base/check.hpp"
 #include "workloads/step/lanes.hpp"
-#include "workloads/step/routine_cutter.hpp"
 
 namespace weft {
 namespace {

@@ -11,7 +11,6 @@
 #include "sim/program/program_builder.hpp"
 #include "workloads/step/group_sets.hpp"
 #include "workloads/step/lanes.hpp"
-#include "workloads/step/routine_cutter.hpp"
 
 namespace weft {
 namespace {

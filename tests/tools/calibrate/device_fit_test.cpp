@@ -10,7 +10,6 @@
 #include "sim/base/enumerators.hpp"
 #include "sim/io/document.hpp"
 #include "tests/tools/program.hpp"
-#include "tools/calibrate/rows.hpp"
 
 namespace weft {
 namespace {

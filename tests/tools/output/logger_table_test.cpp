@@ -1,5 +1,5 @@
 // The expected texts were printed by DeepSpeed 0.14.0's own logger, given the same calls and 16 ranks.
-#include "tools/output/logger_table.hpp"
+#include "tools/output/volume_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,6 @@
 #include "tests/tools/program.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/sweep/request.hpp"
-#include "tools/sweep/row_file.hpp"
 
 namespace weft {
 namespace {

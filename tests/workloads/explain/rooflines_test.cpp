@@ -1,4 +1,3 @@
-#include "workloads/explain/rooflines.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,6 @@
 #include "tests/workloads/same_report.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/plan/stage_memory.hpp"
-#include "workloads/plan/update.hpp"
 #include "workloads/report/simulation.hpp"
 #include "workloads/volume/volume.hpp"
 

@@ -1,4 +1,4 @@
-#include "workloads/layout/stage_layout.hpp"
+#include "workloads/layout/layout.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "tests/workloads/studies.hpp"
-#include "workloads/plan/recomputed_parts.hpp"
 #include "workloads/plan/stage_memory.hpp"
 
 namespace weft {

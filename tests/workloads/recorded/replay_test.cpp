@@ -10,8 +10,6 @@
 #include "tests/workloads/recorded/traces.hpp"
 #include "topologies/collective_set.hpp"
 #include "topologies/machine.hpp"
-#include "workloads/recorded/costs.hpp"
-#include "workloads/recorded/summary.hpp"
 
 namespace weft {
 namespace {

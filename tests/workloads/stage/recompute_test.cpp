@@ -5,7 +5,7 @@
 
 #include "tests/workloads/same_report.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/plan/recomputed_parts.hpp"
+#include "workloads/plan/stage_memory.hpp"
 #include "workloads/report/simulation.hpp"
 #include "workloads/volume/volume.hpp"
 

@@ -1,5 +1,5 @@
 // Which actions of a repeated excerpt can be routines.
-#include "workloads/step/routine_cutter.hpp"
+#include "workloads/step/step_builder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "workloads/formats/deepspeed/keys.hpp"
-#include "workloads/formats/neox/run.hpp"
 #include "workloads/formats/text.hpp"
 
 namespace weft {

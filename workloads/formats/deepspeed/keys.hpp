@@ -32,4 +32,15 @@ void read_deepspeed_of_launch(const SourceFile& file, Import& import, const Form
 // What else changes a step: optimizers of other states or calls, gradients sent in another precision, timers.
 void read_deepspeed_rest(ForeignKeys& in);
 
+// A GPT-NeoX run: what tells its files, its model, and how it computes.
+
+// Whether a text has keys that GPT-NeoX alone has, cut or otherwise wrong as it may be.
+bool is_neox(std::string_view text);
+
+// Puts "model" into the job; nothing where the files have no model. Asks for the vocabulary where it is not known.
+void read_neox_model(ForeignKeys& in);
+
+// Attention, and what is one kernel or several. `precision`: of the job. Whether attention keeps its scores in memory.
+bool read_neox_kernels(ForeignKeys& in, std::string_view precision);
+
 }  // namespace weft

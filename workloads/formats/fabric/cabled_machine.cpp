@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/io/shipped.hpp"
-#include "topologies/host_names.hpp"
+#include "topologies/placement.hpp"
 
 namespace weft {
 namespace {

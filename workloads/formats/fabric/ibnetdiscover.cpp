@@ -10,7 +10,7 @@
 #include <set>
 #include <span>
 
-#include "topologies/host_names.hpp"
+#include "topologies/placement.hpp"
 #include "workloads/formats/fabric/fabric.hpp"
 #include "workloads/formats/text.hpp"
 

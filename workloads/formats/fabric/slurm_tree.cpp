@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "topologies/host_names.hpp"
 #include "topologies/measurements/lines.hpp"
+#include "topologies/placement.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/text.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
-#include "workloads/layout/stage_layout.hpp"
+#include "workloads/layout/layout.hpp"
 
 namespace weft {
 namespace {

@@ -1,5 +1,5 @@
 // Keys, defaults and what they mean: EleutherAI/gpt-neox megatron/neox_arguments/neox_args.py, megatron/model.
-#include "workloads/formats/neox/run.hpp"
+#include "workloads/formats/deepspeed/keys.hpp"
 
 #include <fmt/format.h>
 

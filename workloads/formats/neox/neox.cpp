@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "workloads/formats/deepspeed/keys.hpp"
-#include "workloads/formats/neox/run.hpp"
 
 namespace weft {
 namespace {
