@@ -1,7 +1,5 @@
 #include "topologies/library_reader.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 
@@ -30,7 +28,7 @@ std::vector<std::string> algorithm_names() {
 double read_efficiency(Field& row, std::string_view key, double otherwise) {
     const double value = row.number(key, otherwise);
     if (value > 0.0 && value <= 1.0) return value;
-    row.error(key, fmt::format("expected a number above 0 and at most 1, got {}", value));
+    row.error(key, "expected a number above 0 and at most 1, got {}", value);
     return 1.0;
 }
 
@@ -42,8 +40,7 @@ std::vector<Collective> read_operations(Field& row) {
         if (const std::optional<Collective> op = find_collective(text)) {
             ops.push_back(*op);
         } else if (!text.empty()) {
-            row.error("operations",
-                      fmt::format("no collective is called \"{}\"{}", text, suggestion(text, collective_names())));
+            row.error("operations", "no collective is called \"{}\"{}", text, suggestion(text, collective_names()));
         }
     }
     return ops;
@@ -73,7 +70,7 @@ ProtocolCost read_cost(Field row) {
     cost.rate_in_node = row.bandwidth("rate_in_node", cost.rate_in_node);
     cost.rate_across = row.bandwidth("rate_across", cost.rate_across);
     cost.overlap = row.number("overlap", 1.0);
-    if (cost.overlap < 1.0) row.error("overlap", fmt::format("expected at least 1, got {}", cost.overlap));
+    if (cost.overlap < 1.0) row.error("overlap", "expected at least 1, got {}", cost.overlap);
     cost.over = row.bytes("over", cost.over);
     cost.most = row.bytes("most", cost.most);
     row.text("source", "");
@@ -149,7 +146,7 @@ std::optional<Tuner> read_tuner(Field& library) {
     if (tuner.empty()) return std::nullopt;
     const std::vector<std::string> known = shipped_names(embedded::tuners());
     if (!is_path(tuner) && std::find(known.begin(), known.end(), tuner) == known.end()) {
-        library.error("tuner", fmt::format("no tuner is called \"{}\"{}", tuner, suggestion(tuner, known)));
+        library.error("tuner", "no tuner is called \"{}\"{}", tuner, suggestion(tuner, known));
         return std::nullopt;
     }
     try {

@@ -50,12 +50,12 @@ NodeNames read_listed_names(Field& root, std::uint32_t nodes) {
     NodeNames names;
     for (Field& name : root.list("node_names")) names.listed.push_back(name.as_text());
     if (names.listed.size() != nodes) {
-        root.error("node_names", fmt::format("expected the names of the {} nodes, got {}", nodes, names.listed.size()));
+        root.error("node_names", "expected the names of the {} nodes, got {}", nodes, names.listed.size());
     }
     std::vector<std::string> sorted = names.listed;
     std::ranges::sort(sorted);
     const auto twice = std::ranges::adjacent_find(sorted);
-    if (twice != sorted.end()) root.error("node_names", fmt::format("two nodes are called \"{}\"", *twice));
+    if (twice != sorted.end()) root.error("node_names", "two nodes are called \"{}\"", *twice);
     return names;
 }
 
@@ -68,7 +68,7 @@ std::optional<NodeNames> read_node_names(Field& root, std::uint32_t nodes) {
     NodeNames names{.prefix = field.text("prefix"), .first = field.whole("first"), .digits = field.count("digits", 1)};
     constexpr std::uint32_t most_digits = 10;  // a node's number has no more
     if (names.digits > most_digits) {
-        field.error("digits", fmt::format("expected at most {}, got {}", most_digits, std::exchange(names.digits, 1)));
+        field.error("digits", "expected at most {}, got {}", most_digits, std::exchange(names.digits, 1));
     }
     field.text("source", "");
     field.done();
@@ -175,8 +175,8 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     if (read_node != nullptr) parts->node = read_node(node, classes);
     const auto nics = static_cast<std::uint32_t>(parts->node.nics.size());
     if (std::uint64_t{info.nodes} * parts->node.accelerators > most_ranks) {
-        root.error("nodes", fmt::format("{} nodes of {} accelerators are more than {} ranks", info.nodes,
-                                        parts->node.accelerators, most_ranks));
+        root.error("nodes", "{} nodes of {} accelerators are more than {} ranks", info.nodes, parts->node.accelerators,
+                   most_ranks);
         info.nodes = 1;
     }
 

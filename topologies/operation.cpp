@@ -1,7 +1,5 @@
 #include "topologies/machine.hpp"
 
-#include <fmt/format.h>
-
 #include <string_view>
 
 #include "sim/io/document.hpp"
@@ -46,9 +44,7 @@ NodePower read_power(Field field) {
     NodePower power{.node = sourced(field, "node", [](Field& figure) { return figure.power("value"); })};
     if (field.has("overhead")) {
         power.overhead = sourced(field, "overhead", [](Field& figure) { return figure.number("value"); });
-        if (power.overhead < 1.0) {
-            field.error("overhead", fmt::format("expected a factor of 1 or more, got {}", power.overhead));
-        }
+        if (power.overhead < 1.0) field.error("overhead", "expected a factor of 1 or more, got {}", power.overhead);
     }
     field.text("source", "");
     field.done();

@@ -1,6 +1,4 @@
 // From a device file to a Device. A constant is an object of its value and, in shipped files, its source.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
@@ -14,9 +12,7 @@ namespace {
 
 // Above 0 and up to `most`.
 double share_of(Field& field, std::string_view key, double value, double most = 1.0) {
-    if (!(value > 0.0 && value <= most)) {
-        field.error(key, fmt::format("expected a share above 0 and up to {}, got {}", most, value));
-    }
+    if (!(value > 0.0 && value <= most)) field.error(key, "expected a share above 0 and up to {}, got {}", most, value);
     return value;
 }
 
@@ -47,7 +43,7 @@ std::vector<Alignment> read_alignments(Field& field) {
         Alignment alignment{.multiple = entry.count("multiple"), .share = entry.number("share")};
         share_of(entry, "share", alignment.share);
         if (!alignments.empty() && alignment.multiple <= alignments.back().multiple) {
-            entry.error("multiple", fmt::format("expected more than {}, the one before", alignments.back().multiple));
+            entry.error("multiple", "expected more than {}, the one before", alignments.back().multiple);
         }
         alignment.of =
             entry.choice("of", {"all", "batched"}, "all") == "all" ? Alignment::Of::all : Alignment::Of::batched;
@@ -59,14 +55,14 @@ std::vector<Alignment> read_alignments(Field& field) {
 
 double not_negative(Field& field) {
     const double value = field.number("value");
-    if (!(value >= 0.0)) field.error("value", fmt::format("expected 0 or more, got {}", value));
+    if (!(value >= 0.0)) field.error("value", "expected 0 or more, got {}", value);
     return value;
 }
 
 double factor(Field& field) {
     const double value = field.number("value");
     if (field.is_number("value") && !(value >= 1.0)) {
-        field.error("value", fmt::format("expected a factor of 1 or more, got {}", value));
+        field.error("value", "expected a factor of 1 or more, got {}", value);
     }
     return value;
 }

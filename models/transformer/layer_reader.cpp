@@ -1,8 +1,6 @@
 // The parts of a model object that speak of layers, or of kinds of them.
 #include "models/transformer/transformer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -42,13 +40,12 @@ Recurrence read_recurrence(Field field) {
     shape.chunk = field.count("chunk", shape.chunk);
     shape.whole_gate = field.flag("whole_gate", false);
     if (field.has("heads") && shape.heads % shape.key_heads != 0) {
-        field.error("key_heads",
-                    fmt::format("{} heads cannot be shared out to {} key heads", shape.heads, shape.key_heads));
+        field.error("key_heads", "{} heads cannot be shared out to {} key heads", shape.heads, shape.key_heads);
     }
     constexpr std::uint32_t most = 1U << 16;  // two orders of magnitude beyond any published model
     for (std::uint32_t* const size :
          {&shape.heads, &shape.key_heads, &shape.key_size, &shape.value_size, &shape.chunk}) {
-        if (*size > most) field.error("", fmt::format("expected sizes of at most {}, got {}", most, *size));
+        if (*size > most) field.error("", "expected sizes of at most {}, got {}", most, *size);
         *size = std::min(*size, most);
     }
     field.done();
@@ -61,7 +58,7 @@ void read_mixer(Field& field, Layer& layer) {
     layer.mixer = field.enumerator("mixer", layer.mixer);
     if (field.has("recurrence")) layer.recurrence = read_recurrence(field.object("recurrence"));
     if (is_recurrent(layer.mixer) && layer.recurrence.heads == 0) {
-        field.error("mixer", fmt::format("{} needs a recurrence", enumerator_name(layer.mixer)));
+        field.error("mixer", "{} needs a recurrence", enumerator_name(layer.mixer));
         layer.mixer = Mixer::none;
     }
     layer.value_size = field.whole("value_size", layer.value_size);
@@ -87,7 +84,7 @@ void read_mixer(Field& field, Layer& layer) {
     layer.indexer.block = indexer.count("block", layer.indexer.block);
     constexpr std::uint32_t most = 1U << 15;  // tokens of a choice stay below 2^32
     for (std::uint32_t* const size : {&layer.indexer.top_k, &layer.indexer.block}) {
-        if (*size > most) indexer.error("", fmt::format("expected at most {}, got {}", most, *size));
+        if (*size > most) indexer.error("", "expected at most {}, got {}", most, *size);
         *size = std::min(*size, most);
     }
     indexer.done();
@@ -103,8 +100,8 @@ static NamedLayer read_kind(Field field, std::string name, const Layer& model) {
         layer.kv_heads = field.count("kv_heads", std::min(layer.kv_heads, layer.heads));
         layer.head_size = field.count("head_size", layer.head_size);
         if (layer.heads % layer.kv_heads != 0) {
-            field.error("kv_heads", fmt::format("{} attention heads cannot be shared out to {} key-value heads",
-                                                layer.heads, layer.kv_heads));
+            field.error("kv_heads", "{} attention heads cannot be shared out to {} key-value heads", layer.heads,
+                        layer.kv_heads);
         }
     }
     layer.ffn_hidden = field.count("ffn_hidden", layer.ffn_hidden);
@@ -129,13 +126,13 @@ void read_kinds(Field& field, Transformer& model) {
     constexpr std::size_t most = 63;  // LayerKind is a byte
     Field kinds = field.object("layer_kinds");
     for (const std::string& name : kinds.keys()) {
-        if (model.kinds.size() == most) return kinds.error(name, fmt::format("expected at most {} kinds", most));
+        if (model.kinds.size() == most) return kinds.error(name, "expected at most {} kinds", most);
         model.kinds.push_back(read_kind(kinds.object(name), name, model));
     }
     const auto add = [&](const std::string& name) {
         const auto found = std::ranges::find(model.kinds, name, &NamedLayer::name);
         if (found == model.kinds.end()) {
-            field.error("layer_pattern", fmt::format("expected names of layer_kinds, got \"{}\"", name));
+            field.error("layer_pattern", "expected names of layer_kinds, got \"{}\"", name);
         } else {
             model.pattern.push_back(static_cast<std::uint8_t>(found - model.kinds.begin()));
         }
@@ -146,8 +143,8 @@ void read_kinds(Field& field, Transformer& model) {
         for (Field& name : field.list("layer_pattern")) add(name.as_text());
     }
     if (model.pattern.size() > model.layers) {
-        field.error("layer_pattern",
-                    fmt::format("expected at most as many as {} layers, got {}", model.layers, model.pattern.size()));
+        field.error("layer_pattern", "expected at most as many as {} layers, got {}", model.layers,
+                    model.pattern.size());
     }
     if (model.kinds.empty()) field.error("layer_kinds", "expected at least one kind");
     if (!model.pattern.empty()) return;

@@ -1,6 +1,4 @@
 // From a model object, in a catalog file or inside a job, to a Transformer.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -18,14 +16,14 @@ void read_heads(Field& field, Transformer& model) {
     model.heads = field.count("heads");
     model.kv_heads = field.count("kv_heads", model.heads);
     if (model.heads % model.kv_heads != 0) {
-        field.error("kv_heads", fmt::format("{} attention heads cannot be shared out to {} key-value heads",
-                                            model.heads, model.kv_heads));
+        field.error("kv_heads", "{} attention heads cannot be shared out to {} key-value heads", model.heads,
+                    model.kv_heads);
     }
     if (field.has("head_size")) {
         model.head_size = field.count("head_size");
     } else if (field.has("hidden") && field.has("heads") && model.hidden % model.heads != 0) {
-        field.error("heads", fmt::format("a hidden size of {} cannot be divided by {} heads; give head_size",
-                                         model.hidden, model.heads));
+        field.error("heads", "a hidden size of {} cannot be divided by {} heads; give head_size", model.hidden,
+                    model.heads);
     } else {
         model.head_size = std::max(1U, model.hidden / model.heads);
     }
@@ -50,7 +48,7 @@ void read_latent_attention(Field& field, Transformer& model) {
                                     {"nope_size", model.latent.nope_size},
                                     {"rope_size", model.latent.rope_size},
                                     {"value_size", model.latent.value_size}}) {
-        if (size > most) latent.error(key, fmt::format("expected at most {}, got {}", most, size));
+        if (size > most) latent.error(key, "expected at most {}, got {}", most, size);
     }
     model.heads = field.count("heads");
     model.kv_heads = model.heads;
@@ -69,9 +67,9 @@ Biases read_biases(Field& field) {
         if (map != bias_maps.end()) {
             biases.*map->member = true;
         } else if (!word.empty()) {
-            field.error(key, fmt::format("expected true, false or names out of qkv, projection, mlp, experts, router "
-                                         "and head, got \"{}\"",
-                                         word));
+            field.error(
+                key, "expected true, false or names out of qkv, projection, mlp, experts, router and head, got \"{}\"",
+                word);
         }
     }
     return biases;
@@ -105,7 +103,7 @@ void read_position_table(Field& field, Transformer& model) {
 std::uint32_t default_ffn_hidden(Field& field, const Transformer& model) {
     constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max() / 4;
     if (model.hidden <= most) return 4 * model.hidden;
-    if (!field.has("ffn_hidden")) field.error("hidden", fmt::format("expected at most {} without ffn_hidden", most));
+    if (!field.has("ffn_hidden")) field.error("hidden", "expected at most {} without ffn_hidden", most);
     return 1;
 }
 
@@ -114,12 +112,12 @@ Experts read_experts(Field field, const Transformer& model) {
     constexpr std::uint32_t most = 1U << 16;  // an order of magnitude beyond any published model
     experts.count = field.count("count");
     if (experts.count > most) {
-        field.error("count", fmt::format("expected at most {} experts, got {}", most, experts.count));
+        field.error("count", "expected at most {} experts, got {}", most, experts.count);
         experts.count = most;
     }
     experts.top_k = field.count("top_k", experts.top_k);
     if (field.has("count") && experts.top_k > experts.count) {
-        field.error("top_k", fmt::format("a token cannot go to {} of {} experts", experts.top_k, experts.count));
+        field.error("top_k", "a token cannot go to {} of {} experts", experts.top_k, experts.count);
     }
     experts.latent = field.whole("latent", 0);
     experts.ffn_hidden = field.count("ffn_hidden", model.ffn_hidden);
@@ -130,23 +128,22 @@ Experts read_experts(Field field, const Transformer& model) {
     }
     experts.first_dense = field.whole("first_dense", 0);
     if (experts.first_dense >= model.layers) {
-        field.error("first_dense",
-                    fmt::format("{} dense layers of {} leave none to the experts", experts.first_dense, model.layers));
+        field.error("first_dense", "{} dense layers of {} leave none to the experts", experts.first_dense,
+                    model.layers);
     }
     experts.every = field.count("every", experts.every);
     experts.balancing_bias = field.flag("balancing_bias", false);
     experts.groups = field.count("groups", experts.groups);
     experts.token_groups = field.count("token_groups", experts.groups);
     if (field.has("count") && experts.count % experts.groups != 0) {
-        field.error("groups", fmt::format("{} groups of {} experts are not alike", experts.groups, experts.count));
+        field.error("groups", "{} groups of {} experts are not alike", experts.groups, experts.count);
     }
     if (experts.token_groups > experts.groups) {
-        field.error("token_groups",
-                    fmt::format("a token cannot choose {} of {} groups", experts.token_groups, experts.groups));
+        field.error("token_groups", "a token cannot choose {} of {} groups", experts.token_groups, experts.groups);
     } else if (field.has("count") &&
                std::uint64_t{experts.top_k} * experts.groups > std::uint64_t{experts.token_groups} * experts.count) {
-        field.error("token_groups", fmt::format("{} of {} groups have no {} experts", experts.token_groups,
-                                                experts.groups, experts.top_k));
+        field.error("token_groups", "{} of {} groups have no {} experts", experts.token_groups, experts.groups,
+                    experts.top_k);
     }
     experts.shared_gate = field.flag("shared_gate", false);
     if (experts.shared_gate && experts.shared == 0) {
@@ -175,7 +172,7 @@ void check_size(Field& field, const Transformer& model) {
     constexpr double most = 1e17;
     const double predictions = 2.0 * model.mtp_layers * (width + hidden);
     if (hidden * (vocabulary + 2.0 * model.layers * width + predictions) <= most) return;
-    field.error("", fmt::format("these sizes make more than {:.0e} parameters", most));
+    field.error("", "these sizes make more than {:.0e} parameters", most);
 }
 
 }  // namespace
@@ -192,7 +189,7 @@ Transformer read_transformer(Field field, std::string name) {
     constexpr std::uint32_t most_predictions = 64;  // an order of magnitude beyond any published model
     model.mtp_layers = field.whole("mtp_layers", 0);
     if (model.mtp_layers > most_predictions) {
-        field.error("mtp_layers", fmt::format("expected at most {}, got {}", most_predictions, model.mtp_layers));
+        field.error("mtp_layers", "expected at most {}, got {}", most_predictions, model.mtp_layers);
         model.mtp_layers = 0;
     }
     model.hidden = field.count("hidden");

@@ -8,6 +8,8 @@
 //   document.check();
 #pragma once
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/base/enumerators.hpp"
@@ -148,6 +151,10 @@ class Field {
 
     // Records an error of meaning at `key` of this object (at the object itself if key is empty or absent).
     void error(std::string_view key, std::string message);
+    template <class First, class... Rest>
+    void error(std::string_view key, fmt::format_string<First, Rest...> message, First&& first, Rest&&... rest) {
+        error(key, fmt::format(message, std::forward<First>(first), std::forward<Rest>(rest)...));
+    }
     // Every key that no getter asked for is an error, with the nearest of the keys that were. Words of `synonyms` are
     // answered with the path of the key that they stand for.
     void done(std::initializer_list<Synonyms> synonyms = {});

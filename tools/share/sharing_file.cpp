@@ -43,7 +43,7 @@ class Reader {
         const Seconds start = entry.duration("start", Seconds{});
         entry.done();
         if (!names_.insert(name).second) {
-            entry.error("name", fmt::format("another job is called \"{}\"; say a \"name\" for each", name));
+            entry.error("name", "another job is called \"{}\"; say a \"name\" for each", name);
         }
         if (!entry.is_text("job")) return;
         try {
@@ -60,7 +60,7 @@ class Reader {
     void note(Field entry, const Diagnostic& mistake) {
         if (mistake.file != "--set") return mistakes_.push_back(mistake);
         const bool is_placement = mistake.key == "fabric.placement" && entry.has("placement");
-        entry.error(is_placement ? "placement" : "set", fmt::format("{}: {}", mistake.key, mistake.message));
+        entry.error(is_placement ? "placement" : "set", "{}: {}", mistake.key, mistake.message);
     }
 
     void check_together() {

@@ -35,16 +35,14 @@ std::optional<Machine> load_machine(Field& root) {
 Collective read_op(Field& root) {
     const std::string text = root.text("op");
     const std::optional<Collective> op = find_collective(text);
-    if (!op && root.is_text("op")) root.error("op", fmt::format("no collective is called \"{}\"", text));
+    if (!op && root.is_text("op")) root.error("op", "no collective is called \"{}\"", text);
     return op.value_or(Collective{});
 }
 
 // The library's name; the machine's first if none is given.
 std::string read_library(Field& root, const MachineInfo& machine) {
     const std::string name = root.text("library", machine.library().name);
-    if (machine.find_library(name) == nullptr) {
-        root.error("library", fmt::format("{} has no library \"{}\"", machine.name, name));
-    }
+    if (machine.find_library(name) == nullptr) root.error("library", "{} has no library \"{}\"", machine.name, name);
     return name;
 }
 
@@ -54,15 +52,15 @@ SetLayout read_layout(Field& root, const MachineInfo* machine) {
     layout.ranks_per_node = root.count("ranks_per_node", machine != nullptr ? machine->accelerators_per_node : 1);
     layout.groups = root.count("groups", 1);
     if (layout.ranks % layout.groups != 0) {
-        root.error("groups", fmt::format("{} ranks do not fill {} equal groups", layout.ranks, layout.groups));
+        root.error("groups", "{} ranks do not fill {} equal groups", layout.ranks, layout.groups);
     }
     if (machine == nullptr) return layout;
     if (layout.ranks_per_node > machine->accelerators_per_node) {
-        root.error("ranks_per_node", fmt::format("a node of {} has {} accelerators, not {}", machine->name,
-                                                 machine->accelerators_per_node, layout.ranks_per_node));
+        root.error("ranks_per_node", "a node of {} has {} accelerators, not {}", machine->name,
+                   machine->accelerators_per_node, layout.ranks_per_node);
     }
     if (layout.nodes() > machine->nodes) {
-        root.error("ranks", fmt::format("{} has {} nodes, not {}", machine->name, machine->nodes, layout.nodes()));
+        root.error("ranks", "{} has {} nodes, not {}", machine->name, machine->nodes, layout.nodes());
     }
     return layout;
 }
@@ -77,8 +75,8 @@ void read_nodes(Field& root, const MachineInfo& machine, const SetLayout& layout
         return;
     }
     if (fabric.placement.size() != layout.nodes()) {
-        root.error("node_list", fmt::format("{} nodes, but {} ranks need {}", fabric.placement.size(), layout.ranks,
-                                            layout.nodes()));
+        root.error("node_list", "{} nodes, but {} ranks need {}", fabric.placement.size(), layout.ranks,
+                   layout.nodes());
     }
 }
 

@@ -1,7 +1,6 @@
 // What all kinds of node read.
 #include "topologies/blocks/block.hpp"
 
-#include <fmt/format.h>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/connected_components.hpp>
 #include <limits>
@@ -13,8 +12,8 @@ void read_nics(Field& block, const LinkClasses& classes, NodePlan& plan) {
     for (Field& element : nics.list("attached")) {
         const std::uint32_t accelerator = element.as_whole();
         if (accelerator >= plan.accelerators) {
-            element.error("", fmt::format("expected an accelerator from 0 to {}, got {}",
-                                          plan.accelerators - std::min(plan.accelerators, 1U), accelerator));
+            element.error("", "expected an accelerator from 0 to {}, got {}",
+                          plan.accelerators - std::min(plan.accelerators, 1U), accelerator);
         }
         plan.nics.push_back(accelerator);
     }
@@ -47,8 +46,8 @@ void NodePlan::leave_idle(std::uint32_t used) {
 void read_packages(Field& block, NodePlan& plan) {
     plan.accelerators_per_package = block.count("accelerators_per_package", 1);
     if (plan.accelerators % plan.accelerators_per_package != 0) {
-        block.error("accelerators_per_package", fmt::format("{} does not divide the {} accelerators of the node",
-                                                            plan.accelerators_per_package, plan.accelerators));
+        block.error("accelerators_per_package", "{} does not divide the {} accelerators of the node",
+                    plan.accelerators_per_package, plan.accelerators);
     }
 }
 
@@ -66,8 +65,7 @@ void check_connected(Field& block, std::string_view key, const NodePlan& plan) {
     if (boost::connected_components(graph, part.data()) <= 1) return;
     for (std::uint32_t accelerator = 0; accelerator < plan.accelerators; ++accelerator) {
         if (part[accelerator] == part[0]) continue;
-        block.error(key,
-                    fmt::format("the node falls apart: no path from accelerator 0 to accelerator {}", accelerator));
+        block.error(key, "the node falls apart: no path from accelerator 0 to accelerator {}", accelerator);
         return;
     }
 }
@@ -77,7 +75,7 @@ ReachedRate read_rate(Field field) {
     const double efficiency = field.number("efficiency");
     field.text("source", "");
     if (field.is_number("efficiency") && !(efficiency > 0.0 && efficiency <= 1.0)) {
-        field.error("efficiency", fmt::format("expected a number above 0 and at most 1, got {}", efficiency));
+        field.error("efficiency", "expected a number above 0 and at most 1, got {}", efficiency);
     }
     if (field.is_text("nominal") && nominal <= BytesPerSecond{}) field.error("nominal", "expected more than 0");
     field.done();
@@ -102,7 +100,7 @@ LinkClass read_class(Field field, std::string name) {
 LinkClasses::LinkClasses(Field links) {
     names_ = links.keys();
     if (names_.size() > std::numeric_limits<std::underlying_type_t<LinkClassId>>::max()) {
-        links.error("", fmt::format("{} link classes are more than a topology can number", names_.size()));
+        links.error("", "{} link classes are more than a topology can number", names_.size());
         names_.clear();
     }
     for (const std::string& name : names_) table_.push_back(read_class(links.object(name), name));
@@ -114,7 +112,7 @@ LinkClassId LinkClasses::find(Field& block, std::string_view key, std::string_vi
     const auto found = std::find(names_.begin(), names_.end(), name);
     if (found != names_.end()) return LinkClassId(static_cast<std::uint8_t>(found - names_.begin()));
     if (!name.empty()) {  // an absent or mistyped key has been recorded already
-        block.error(key, fmt::format("no link class is called \"{}\"{}", name, suggestion(name, names_)));
+        block.error(key, "no link class is called \"{}\"{}", name, suggestion(name, names_));
     }
     return LinkClassId{};
 }

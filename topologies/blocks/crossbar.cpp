@@ -9,8 +9,6 @@
 //     "nics": { "attached": [0, 1, 2, 3, 4, 5, 6, 7], "link": "pcie.nic", "source": "..." },
 //     "source": "..."
 //   }
-#include <fmt/format.h>
-
 #include "topologies/blocks/block.hpp"
 
 namespace weft::blocks {
@@ -23,12 +21,11 @@ NodePlan read_crossbar(Field block, const LinkClasses& classes) {
     NodePlan plan;
     plan.accelerators = block.count("accelerators");
     if (plan.accelerators > most_accelerators) {
-        block.error("accelerators", fmt::format("expected at most {}, got {}", most_accelerators, plan.accelerators));
+        block.error("accelerators", "expected at most {}, got {}", most_accelerators, plan.accelerators);
         plan.accelerators = most_accelerators;
     }
     const std::uint32_t all = plan.accelerators, uses = block.has("uses") ? block.count("uses") : all;
-    if (uses > all)
-        block.error("uses", fmt::format("expected at most the {} accelerators of a node, got {}", all, uses));
+    if (uses > all) block.error("uses", "expected at most the {} accelerators of a node, got {}", all, uses);
     plan.switches = 1;
     read_packages(block, plan);
     const LinkClassId link_class = classes.read(block, "link");

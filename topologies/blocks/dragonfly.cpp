@@ -225,9 +225,9 @@ void check_dragonfly(Field& block, const DragonflyShape& shape, std::uint32_t gr
     const std::uint32_t chassis = divide_up(shape.nodes_per_group, shape.nodes_per_chassis);
     if (std::uint64_t{chassis} * shape.switches_per_chassis > shape.switches_per_group) {
         block.error("switches_per_group",
-                    fmt::format("{} nodes in chassis of {} need {} chassis of {} switches, but a group has {} switches",
-                                shape.nodes_per_group, shape.nodes_per_chassis, chassis, shape.switches_per_chassis,
-                                shape.switches_per_group));
+                    "{} nodes in chassis of {} need {} chassis of {} switches, but a group has {} switches",
+                    shape.nodes_per_group, shape.nodes_per_chassis, chassis, shape.switches_per_chassis,
+                    shape.switches_per_group);
     }
     const std::uint32_t radix = block.count("radix");
     const std::uint64_t endpoints =
@@ -236,8 +236,8 @@ void check_dragonfly(Field& block, const DragonflyShape& shape, std::uint32_t gr
     const std::uint64_t bundles = std::uint64_t{groups - 1} * shape.global_links;
     const std::uint64_t global = (bundles + local) / shape.switches_per_group;
     if (endpoints + local + global > radix) {
-        block.error("radix", fmt::format("a switch needs {} ports ({} to NICs, {} local, {} global), but has {}",
-                                         endpoints + local + global, endpoints, local, global, radix));
+        block.error("radix", "a switch needs {} ports ({} to NICs, {} local, {} global), but has {}",
+                    endpoints + local + global, endpoints, local, global, radix);
     }
 }
 

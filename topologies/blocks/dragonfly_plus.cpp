@@ -210,8 +210,7 @@ void check_dragonfly_plus(Field& block, const DragonflyPlusShape& shape, std::ui
     const std::uint32_t radix = block.count("radix");
     const auto fits = [&](std::string_view kind, std::uint64_t down, std::uint64_t up) {
         if (down + up > radix) {
-            block.error("radix", fmt::format("a {} needs {} ports ({} down, {} up), but has {}", kind, down + up, down,
-                                             up, radix));
+            block.error("radix", "a {} needs {} ports ({} down, {} up), but has {}", kind, down + up, down, up, radix);
         }
     };
     fits("leaf switch", std::uint64_t{shape.nodes_per_leaf} * shape.nics_per_rail(),
@@ -234,7 +233,7 @@ std::unique_ptr<const Network> read_dragonfly_plus(Field block, const LinkClasse
                                    .local = classes.read(block, "local"),
                                    .global = classes.read(block, "global")};
     if (shape.rails > size.nics_per_node) {
-        block.error("rails", fmt::format("{} rails, but a node has {} NICs", shape.rails, size.nics_per_node));
+        block.error("rails", "{} rails, but a node has {} NICs", shape.rails, size.nics_per_node);
     }
     const std::uint32_t groups = divide_up(size.nodes, shape.nodes_per_group);
     check_dragonfly_plus(block, shape, groups);

@@ -23,7 +23,6 @@
 // Beside levels, "oversubscription" takes cables from the leaves until it is so. "levels": [] is one switch for all
 // nodes, or with rails one for each: a rail-only network, whose messages change rails inside nodes (PXN). Rails with
 // levels that join those of one rail only are planes of a network.
-#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -118,13 +117,13 @@ std::uint64_t ports_down(const TreeShape& shape) { return std::uint64_t{shape.no
 std::uint32_t cables_up(Field& block, const TreeShape& shape) {
     const double factor = block.number(key), up = static_cast<double>(ports_down(shape)) / factor;
     if (!(factor >= 1.0)) {
-        block.error(key, fmt::format("expected a factor of 1 or more, got {}", factor));
+        block.error(key, "expected a factor of 1 or more, got {}", factor);
         return 0;
     }
     const double whole = std::round(up);
     if (whole < 1.0 || whole > 1U << 20U || std::abs(up - whole) > 1e-9 * up) {
-        block.error(key, fmt::format("{} NICs on a leaf / {} = {:.6g} cables up, which is no whole number",
-                                     ports_down(shape), factor, up));
+        block.error(key, "{} NICs on a leaf / {} = {:.6g} cables up, which is no whole number", ports_down(shape),
+                    factor, up);
         return 0;
     }
     return static_cast<std::uint32_t>(whole);
@@ -138,16 +137,15 @@ std::vector<TreeLevel> derived_levels(Field& block, const TreeShape& shape, Link
     if (up == 0 || radix == 0 || block.has_errors()) return none;
     const std::uint64_t down = ports_down(shape);
     if (down + up > radix) {
-        block.error(key, fmt::format("a leaf needs {} ports ({} NICs, {} cables up), but its radix is {}", down + up,
-                                     down, up, radix));
+        block.error(key, "a leaf needs {} ports ({} NICs, {} cables up), but its radix is {}", down + up, down, up,
+                    radix);
         return none;
     }
     const auto levels = derive_levels(shape, up, radix, link, link, size.nodes, size.pxn);
     if (levels) return *levels;
-    block.error(key, fmt::format("two levels of switches of {} ports join {} leaves with {} cables up, and {} nodes "
-                                 "have {}",
-                                 radix, std::uint64_t{radix / 2} * radix, up, size.nodes,
-                                 std::uint64_t{divide_up(size.nodes, shape.nodes_per_leaf)} * shape.rails));
+    block.error(key, "two levels of switches of {} ports join {} leaves with {} cables up, and {} nodes have {}", radix,
+                std::uint64_t{radix / 2} * radix, up, size.nodes,
+                std::uint64_t{divide_up(size.nodes, shape.nodes_per_leaf)} * shape.rails);
     return none;
 }
 
@@ -157,8 +155,8 @@ void thin_leaves(Field& block, const TreeShape& shape, std::vector<TreeLevel>& l
     TreeLevel& lowest = levels.front();
     if (up == 0) return;
     if (up > lowest.ports_up()) {
-        block.error(key, fmt::format("{} NICs on a leaf would have {} cables up, and these levels have only {}",
-                                     ports_down(shape), up, lowest.ports_up()));
+        block.error(key, "{} NICs on a leaf would have {} cables up, and these levels have only {}", ports_down(shape),
+                    up, lowest.ports_up());
         return;
     }
     std::uint32_t cables = 1;
@@ -182,8 +180,7 @@ std::vector<TreeLevel> read_levels(Field& block, const LinkClasses& classes, con
         field.done();
     }
     if (levels.size() > most_levels) {
-        block.error("levels",
-                    fmt::format("expected at most {} levels above the leaves, got {}", most_levels, levels.size()));
+        block.error("levels", "expected at most {} levels above the leaves, got {}", most_levels, levels.size());
         levels.assign(1, TreeLevel{});
     } else if (thinned && levels.empty()) {
         block.error("levels", "there are no levels whose cables \"oversubscription\" could thin");
@@ -200,8 +197,8 @@ void check_radix(Field& block, const TreeShape& shape) {
         const std::uint64_t up =
             l < shape.levels.size() ? std::uint64_t{shape.levels[l].parents} * shape.levels[l].cables : 0;
         if (down + up > radix) {
-            block.error("radix", fmt::format("a switch of level {} needs {} ports ({} down, {} up), but has {}", l,
-                                             down + up, down, up, radix));
+            block.error("radix", "a switch of level {} needs {} ports ({} down, {} up), but has {}", l, down + up, down,
+                        up, radix);
         }
         if (l < shape.levels.size()) down = std::uint64_t{shape.levels[l].children} * shape.levels[l].cables;
     }
@@ -220,7 +217,7 @@ void check_size(Field& block, const TreeShape& shape, std::uint32_t nodes) {
         trees = std::ceil(trees / level.children);
     }
     if (links <= most_links) return;
-    block.error(levels_key(block), fmt::format("these levels have {:.3g} links, more than {:.0f}", links, most_links));
+    block.error(levels_key(block), "these levels have {:.3g} links, more than {:.0f}", links, most_links);
 }
 
 void check_one_tree(Field& block, const TreeShape& shape, NetworkSize size) {
@@ -229,12 +226,11 @@ void check_one_tree(Field& block, const TreeShape& shape, NetworkSize size) {
     const std::uint32_t units = divide_up(size.nodes, shape.nodes_per_leaf);
     const bool by_rail = shape.order == LeafOrder::rail && !shape.levels.empty();
     const bool of_a_block = units <= (by_rail ? shape.levels.front().children : 1);
-    block.error(levels_key(block),
-                fmt::format("{} nodes have {} leaf switches, which these levels join to {} separate trees{}",
-                            size.nodes, std::uint64_t{units} * shape.rails, trees,
-                            of_a_block ? "; add a level above the rails, or let messages change rails "
-                                         "inside the node (\"pxn\": true of its \"nics\")"
-                                       : ""));
+    block.error(levels_key(block), "{} nodes have {} leaf switches, which these levels join to {} separate trees{}",
+                size.nodes, std::uint64_t{units} * shape.rails, trees,
+                of_a_block ? "; add a level above the rails, or let messages change rails inside the node (\"pxn\": "
+                             "true of its \"nics\")"
+                           : "");
 }
 
 // "grows": true.
@@ -252,7 +248,7 @@ std::unique_ptr<const Network> read_fat_tree(Field block, const LinkClasses& cla
     shape.rails = block.count("rails", 1);
     shape.nics_per_rail = divide_up(size.nics_per_node, shape.rails);
     if (shape.rails > size.nics_per_node) {
-        block.error("rails", fmt::format("{} rails, but a node has {} NICs", shape.rails, size.nics_per_node));
+        block.error("rails", "{} rails, but a node has {} NICs", shape.rails, size.nics_per_node);
     }
     shape.order = block.enumerator("leaf_order", LeafOrder::unit);
     shape.port = classes.read(block, "port");

@@ -27,7 +27,7 @@ Matrix read_matrix(Field& block) {
     for (Field& row : rows) {
         auto cells = list_of<std::uint32_t>(row.elements(), [&](Field& cell) { return cell.as_whole(); });
         if (cells.size() != rows.size()) {
-            row.error("", fmt::format("expected {} numbers, one per accelerator, got {}", rows.size(), cells.size()));
+            row.error("", "expected {} numbers, one per accelerator, got {}", rows.size(), cells.size());
             square = false;
         }
         matrix.push_back(std::move(cells));
@@ -37,13 +37,11 @@ Matrix read_matrix(Field& block) {
 
 void check_symmetric(Field& block, const Matrix& matrix) {
     for (std::size_t i = 0; i < matrix.size(); ++i) {
-        if (matrix[i][i] != 0) {
-            block.error("links", fmt::format("accelerator {} has {} links to itself", i, matrix[i][i]));
-        }
+        if (matrix[i][i] != 0) block.error("links", "accelerator {} has {} links to itself", i, matrix[i][i]);
         for (std::size_t j = 0; j < i; ++j) {
             if (matrix[i][j] == matrix[j][i]) continue;
-            block.error("links", fmt::format("not symmetric: {} links from {} to {}, but {} from {} to {}",
-                                             matrix[j][i], j, i, matrix[i][j], i, j));
+            block.error("links", "not symmetric: {} links from {} to {}, but {} from {} to {}", matrix[j][i], j, i,
+                        matrix[i][j], i, j);
         }
     }
 }

@@ -18,8 +18,6 @@
 // equal-cost routing of Ethernet does. Of n equal paths, cables of one pair counted apart, number (destination + salt)
 // mod n is taken, where ports of one leaf have consecutive numbers, so that traffic to the NICs of a leaf spreads over
 // the paths. Detours are other shortest paths.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/push_relabel_max_flow.hpp>
@@ -169,7 +167,7 @@ BytesPerSecond Switches::bisection(const Table<LinkClassId, LinkClass>& classes)
 std::uint32_t read_switch(Field& from, const Cabling& cabling) {
     const std::uint32_t number = from.as_whole();
     if (number < cabling.switches) return number;
-    from.error("", fmt::format("expected a switch from 0 to {}, got {}", cabling.switches - 1, number));
+    from.error("", "expected a switch from 0 to {}, got {}", cabling.switches - 1, number);
     return 0;
 }
 
@@ -181,7 +179,7 @@ void read_names(Field& block, Cabling& cabling) {
         cabling.switches = static_cast<std::uint32_t>(cabling.names.size());
     }
     if (cabling.switches > 0 && cabling.switches <= most_switches) return;
-    block.error("switches", fmt::format("expected 1 to {} switches, got {}", most_switches, cabling.switches));
+    block.error("switches", "expected 1 to {} switches, got {}", most_switches, cabling.switches);
     cabling.switches = 1;
     cabling.names.clear();
 }
@@ -200,13 +198,12 @@ void read_cables(Field& block, const LinkClasses& classes, Cabling& cabling) {
             Bundle bundle{
                 .a = read_switch(cells[0], cabling), .b = read_switch(cells[1], cabling), .link_class = link_class};
             if (cells.size() == 3) bundle.cables = cells[2].as_whole();
-            if (bundle.a == bundle.b)
-                row.error("", fmt::format("switch {} is cabled to itself", cabling.name(bundle.a)));
+            if (bundle.a == bundle.b) row.error("", "switch {} is cabled to itself", cabling.name(bundle.a));
             if (bundle.cables == 0) row.error("", "expected at least one cable");
             bundle.first_link = static_cast<std::uint32_t>(links);
             if (bundle.cables > 0 && bundle.a != bundle.b) cabling.bundles.push_back(bundle);
             links += 2 * std::uint64_t{bundle.cables};
-            if (links > most_links) return row.error("", fmt::format("more than {} cables in all", most_links / 2));
+            if (links > most_links) return row.error("", "more than {} cables in all", most_links / 2);
         }
     }
 }
@@ -215,8 +212,7 @@ void read_nodes(Field& block, NetworkSize size, Cabling& cabling) {
     cabling.nics = size.nics_per_node;
     std::vector<Field> nodes = block.list("nodes");
     if (nodes.size() != size.nodes) {
-        block.error("nodes",
-                    fmt::format("expected the switches of each of the {} nodes, got {}", size.nodes, nodes.size()));
+        block.error("nodes", "expected the switches of each of the {} nodes, got {}", size.nodes, nodes.size());
     }
     for (Field& node : nodes) {
         if (!node.as_json().starts_with('[')) {
@@ -225,8 +221,7 @@ void read_nodes(Field& block, NetworkSize size, Cabling& cabling) {
         }
         std::vector<Field> nics = node.elements();
         if (nics.size() != cabling.nics) {
-            node.error("",
-                       fmt::format("expected the switch of each of the {} NICs, got {}", cabling.nics, nics.size()));
+            node.error("", "expected the switch of each of the {} NICs, got {}", cabling.nics, nics.size());
         }
         nics.resize(std::min<std::size_t>(nics.size(), cabling.nics), node);
         for (Field& nic : nics) cabling.leaves.push_back(read_switch(nic, cabling));
@@ -245,12 +240,11 @@ bool check_joined(Field& block, const ShortestPaths& paths, NetworkSize size) {
         for (const auto& [to, port] : leaves) {
             for (const auto& [from, other] : leaves) {
                 if (paths.distance(from, to) <= most_hops) continue;
-                block.error(
-                    "cables",
-                    fmt::format("the network falls apart: no way of at most {} cables from switch {} (NIC {} of "
-                                "node {}) to switch {} (NIC {} of node {})",
-                                most_hops, paths.cabling().name(from), other.nic, other.node, paths.cabling().name(to),
-                                port.nic, port.node));
+                block.error("cables",
+                            "the network falls apart: no way of at most {} cables from switch {} (NIC {} of node {}) "
+                            "to switch {} (NIC {} of node {})",
+                            most_hops, paths.cabling().name(from), other.nic, other.node, paths.cabling().name(to),
+                            port.nic, port.node);
                 return false;
             }
         }
@@ -269,8 +263,8 @@ std::unique_ptr<const Network> read_switches(Field block, const LinkClasses& cla
     if (cabling.leaves.size() != std::size_t{size.nodes} * size.nics_per_node) return nullptr;
     auto paths = std::make_shared<ShortestPaths>(std::move(cabling));
     if (!paths->fill()) {
-        block.error("switches", fmt::format("{} switches with {} kinds of leaves are more than can be routed",
-                                            paths->cabling().switches, paths->sets()));
+        block.error("switches", "{} switches with {} kinds of leaves are more than can be routed",
+                    paths->cabling().switches, paths->sets());
         return nullptr;
     }
     return check_joined(block, *paths, size) ? std::make_unique<Switches>(std::move(paths)) : nullptr;

@@ -189,8 +189,8 @@ std::vector<Dimension> read_torus_dimensions(Field& block) {
     if (!block.has("wrap")) return dimensions;
     std::vector<Field> wraps = block.list("wrap");
     if (wraps.size() != dimensions.size()) {
-        block.error("wrap", fmt::format("expected true or false for each of the {} dimensions, got {} values",
-                                        dimensions.size(), wraps.size()));
+        block.error("wrap", "expected true or false for each of the {} dimensions, got {} values", dimensions.size(),
+                    wraps.size());
         return dimensions;
     }
     for (std::size_t i = 0; i < wraps.size(); ++i) {
@@ -210,11 +210,10 @@ bool check_dimensions(Field& block, const std::vector<Dimension>& dimensions, Ne
     if (dimensions.empty()) {
         block.error("dimensions", "expected at least one");
     } else if (positions < size.nodes || positions > most_positions) {
-        block.error("dimensions", fmt::format("expected room for the {} nodes, and for at most {}; got {}", size.nodes,
-                                              most_positions, positions));
+        block.error("dimensions", "expected room for the {} nodes, and for at most {}; got {}", size.nodes,
+                    most_positions, positions);
     } else if (hops > most_hops) {
-        block.error("dimensions",
-                    fmt::format("the longest route has {} hops; at most {} are possible", hops, most_hops));
+        block.error("dimensions", "the longest route has {} hops; at most {} are possible", hops, most_hops);
     } else {
         return true;
     }

@@ -122,8 +122,8 @@ Work work_of(const Job& job, const AttentionWindow& window) {
 
 void check_shares(Field& field, Documents& documents) {
     if (documents.lengths.size() != documents.shares.size() || documents.lengths.empty()) {
-        field.error("shares", fmt::format("expected as many as there are lengths, {}, and at least one; got {}",
-                                          documents.lengths.size(), documents.shares.size()));
+        field.error("shares", "expected as many as there are lengths, {}, and at least one; got {}",
+                    documents.lengths.size(), documents.shares.size());
     }
     const auto positive = [](double value) { return value > 0; };
     if (!std::ranges::all_of(documents.lengths, [](double length) { return length >= 1; })) {

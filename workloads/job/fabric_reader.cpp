@@ -32,10 +32,10 @@ std::vector<std::pair<std::string, double>> read_background(Field section, const
     for (const std::string& name : section.keys()) {
         const double share = section.number(name);
         if (std::ranges::find(machine.link_classes, name) == machine.link_classes.end()) {
-            section.error(name, fmt::format("no link class of {} is called \"{}\"{}", machine.name, name,
-                                            suggestion(name, machine.link_classes)));
+            section.error(name, "no link class of {} is called \"{}\"{}", machine.name, name,
+                          suggestion(name, machine.link_classes));
         } else if (!may_be_background(share)) {
-            section.error(name, fmt::format("expected a share of at least 0 and below 1, got {}", share));
+            section.error(name, "expected a share of at least 0 and below 1, got {}", share);
         } else {
             background.emplace_back(name, share);
         }
@@ -47,9 +47,9 @@ std::vector<std::pair<std::string, double>> read_background(Field section, const
 void read_load(Field& section, const MachineInfo& machine, Fabric& fabric) {
     const double share = section.number("load");
     if (machine.switch_classes.empty()) {
-        section.error("load", fmt::format("{} has no links between switches that others could use", machine.name));
+        section.error("load", "{} has no links between switches that others could use", machine.name);
     } else if (!may_be_background(share)) {
-        section.error("load", fmt::format("expected a share of at least 0 and below 1, got {}", share));
+        section.error("load", "expected a share of at least 0 and below 1, got {}", share);
     } else {
         add_load(fabric, share, machine.switch_classes);
     }
@@ -66,7 +66,7 @@ std::optional<std::uint32_t> read_number(Field& entry, std::string_view key, std
     }
     const std::uint32_t number = entry.whole(key);
     if (number < count) return number;
-    entry.error(key, fmt::format("{} 0 to {}, not {}", owner_has, count - 1, number));
+    entry.error(key, "{} 0 to {}, not {}", owner_has, count - 1, number);
     return std::nullopt;
 }
 
@@ -75,9 +75,8 @@ void read_slow_gpu(Field entry, const MachineInfo& machine, const Job& job, std:
     if (entry.is_number("factor") && factor < 1.0) {
         entry.error(
             "factor",
-            fmt::format("expected how many times as long computation takes, at least 1; {} would be faster than "
-                        "{} computes",
-                        factor, machine.device));
+            "expected how many times as long computation takes, at least 1; {} would be faster than {} computes",
+            factor, machine.device);
     }
     const bool by_rank = entry.has("rank"), by_node = entry.has("node");
     if (by_rank == by_node) {
@@ -94,7 +93,7 @@ void read_slow_gpu(Field entry, const MachineInfo& machine, const Job& job, std:
     const SlowRanks ranks{.first = RankId(*number * size), .count = size, .factor = factor};
     for (const SlowRanks& other : slow) {
         if (other.first == ranks.first && other.count == ranks.count) {
-            entry.error(key, fmt::format("{} {} stands here twice", key, *number));
+            entry.error(key, "{} {} stands here twice", key, *number);
             return;
         }
     }
@@ -114,8 +113,8 @@ std::optional<RouteCables> read_route(Field& entry, const MachineInfo& machine, 
     const std::string link_class = entry.text("class", "");
     const bool known = std::ranges::find(machine.link_classes, link_class) != machine.link_classes.end();
     if (entry.is_text("class") && !known) {
-        entry.error("class", fmt::format("no link class of {} is called \"{}\"{}", machine.name, link_class,
-                                         suggestion(link_class, machine.link_classes)));
+        entry.error("class", "no link class of {} is called \"{}\"{}", machine.name, link_class,
+                    suggestion(link_class, machine.link_classes));
     }
     if (!from || !to || (entry.has("class") && !known)) return std::nullopt;
     return RouteCables{.from = RankId(*from), .to = RankId(*to), .link_class = link_class};
@@ -129,9 +128,8 @@ void read_link(Field entry, const MachineInfo& machine, const Job& job, std::vec
     const bool is_share = fault.share >= 0.0 && fault.share <= 1.0;
     if (!is_share) {
         entry.error("bandwidth",
-                    fmt::format("expected the share of its bandwidth that the link has left, from 0 (dead) "
-                                "to 1, got {}",
-                                fault.share));
+                    "expected the share of its bandwidth that the link has left, from 0 (dead) to 1, got {}",
+                    fault.share);
     }
     const std::array<bool, 2> nic_keys{entry.has("node"), entry.has("nic")};
     const std::array<bool, 3> route_keys{entry.has("from"), entry.has("to"), entry.has("class")};
@@ -187,8 +185,8 @@ Jitter read_jitter(Field faults) {
     const std::string_view key = alone ? "jitter" : "spread";
     const Jitter jitter{.spread = section.number(key), .seed = alone ? 0 : section.whole("seed", 0)};
     if (!(jitter.spread >= 0.0 && jitter.spread <= 1.0)) {
-        section.error(key, fmt::format("expected the mean share by which computation takes longer, from 0 to 1, got {}",
-                                       jitter.spread));
+        section.error(key, "expected the mean share by which computation takes longer, from 0 to 1, got {}",
+                      jitter.spread);
     }
     if (!alone) section.done();
     return jitter;
@@ -219,7 +217,7 @@ ReadFaults read_faults(Field section, const Machine& machine, const Job& job) {
     }
     read.faults.spread = section.number("spread", read.faults.slow.empty() ? 1.0 : 0.0);
     if (!(read.faults.spread >= 0.0 && read.faults.spread <= 1.0)) {
-        section.error("spread", fmt::format("expected a share from 0 to 1, got {}", read.faults.spread));
+        section.error("spread", "expected a share from 0 to 1, got {}", read.faults.spread);
     }
     if (section.has("jitter")) read.faults.jitter = read_jitter(section);
     section.done();

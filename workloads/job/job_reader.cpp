@@ -73,7 +73,7 @@ void check_product(Field& layout, const std::vector<std::pair<std::string_view, 
         text += fmt::format("{}{} {}", text.empty() ? "" : " x ", key, *size);
     }
     if (product <= most_ranks) return;
-    layout.error("", fmt::format("{} are more than {}", text, most_ranks));
+    layout.error("", "{} are more than {}", text, most_ranks);
     for (const auto& [key, size] : axes) *size = 1;
 }
 
@@ -99,8 +99,8 @@ GivenAxes read_layout(Field& root, Job& job) {
 void refuse_other_frameworks(Field& root, const Job& job) {
     for (const Framework* const other : framework::all()) {
         if (other == job.framework || !root.has(other->name)) continue;
-        root.error(other->name, fmt::format("settings of {}, but the framework is {}; they would have no effect",
-                                            other->name, job.framework->name));
+        root.error(other->name, "settings of {}, but the framework is {}; they would have no effect", other->name,
+                   job.framework->name);
     }
 }
 
@@ -124,8 +124,8 @@ std::string read_library(Field& root, const MachineInfo& machine) {
     if (name.empty()) return name;
     if (machine.find_library(name) == nullptr) {
         const auto known = list_of<std::string>(machine.libraries, &Library::name);
-        root.error("library", fmt::format("{} has no library \"{}\"{} (known: {})", machine.name, name,
-                                          suggestion(name, known), fmt::join(known, ", ")));
+        root.error("library", "{} has no library \"{}\"{} (known: {})", machine.name, name, suggestion(name, known),
+                   fmt::join(known, ", "));
     }
     return name;
 }
@@ -141,7 +141,7 @@ void derive(Job& job, const MachineInfo& machine) {
 // devices: SM 10.0 and 10.3); elsewhere blocks of 128 are scaled by the program.
 void check_device(Field& root, const Job& job, const Device& device, std::string_view machine) {
     const auto refuse = [&](std::string_view key, std::string_view what) {
-        root.error(key, fmt::format("{} ({}) has no {}", device.name, machine, what));
+        root.error(key, "{} ({}) has no {}", device.name, machine, what);
     };
     const bool eighth = job.precision == Precision::fp8, has_quarter = device.peak_quarter.value > 0.0;
     if (eighth && device.peak_eighth.value == 0.0) {
@@ -152,8 +152,8 @@ void check_device(Field& root, const Job& job, const Device& device, std::string
         refuse("fp8_recipe", "matrix units that take the scales of blocks (mxfp8)");
     }
     if (job.communication_units < device.gemm.compute_units) return;
-    root.error("communication_units", fmt::format("expected fewer than the {} compute units of {}, got {}",
-                                                  device.gemm.compute_units, device.name, job.communication_units));
+    root.error("communication_units", "expected fewer than the {} compute units of {}, got {}",
+               device.gemm.compute_units, device.name, job.communication_units);
 }
 
 template <class Known, class Load>

@@ -38,16 +38,15 @@ std::string nearest_counts(std::uint64_t gpus, std::uint64_t inner) {
 std::optional<JobSize> size_of_both(Field& root, std::uint32_t gpus, std::uint32_t nodes, std::uint32_t whole) {
     const std::uint32_t each = gpus / nodes;
     if (gpus % nodes == 0 && each <= whole) return JobSize{nodes, each};
-    root.error("gpus", fmt::format("{} accelerators on {} nodes of {}: expected as many on each, at most all", gpus,
-                                   nodes, whole));
+    root.error("gpus", "{} accelerators on {} nodes of {}: expected as many on each, at most all", gpus, nodes, whole);
     return std::nullopt;
 }
 
 std::optional<JobSize> asked_size(Field& root, const AskedSize& asked, std::uint32_t whole, const Job& job) {
     const std::uint64_t inner = job.layout.ranks_of_replica(), ranks = inner * job.layout.data;
     if (asked.gpus && asked.data && *asked.gpus != ranks) {
-        root.error("gpus", fmt::format("the layout has {} ranks, not {}; leave out one of gpus and layout.data", ranks,
-                                       *asked.gpus));
+        root.error("gpus", "the layout has {} ranks, not {}; leave out one of gpus and layout.data", ranks,
+                   *asked.gpus);
         return std::nullopt;
     }
     if (asked.gpus && asked.nodes) return size_of_both(root, *asked.gpus, *asked.nodes, whole);
@@ -63,10 +62,9 @@ void complete_data(Field& root, const AskedSize& asked, JobSize size, Job& job) 
     const std::uint64_t inner = job.layout.ranks_of_replica();
     const std::uint64_t all = asked.gpus ? *asked.gpus : std::uint64_t{size.nodes} * size.per_node;
     if (all % inner != 0) {
-        root.error("layout", fmt::format("tensor {} x pipeline {} = {} does not divide the {} accelerators of {} "
-                                         "nodes; gpus {} would do",
-                                         job.layout.tensor, job.layout.pipeline, inner, all, size.nodes,
-                                         nearest_counts(all, inner)));
+        root.error("layout",
+                   "tensor {} x pipeline {} = {} does not divide the {} accelerators of {} nodes; gpus {} would do",
+                   job.layout.tensor, job.layout.pipeline, inner, all, size.nodes, nearest_counts(all, inner));
     }
     job.layout.data = clamped(all / inner);
 }

@@ -134,7 +134,7 @@ void bind_version(JobKey& key, const Versions& versions, Settings Job::*own) {
         } else {
             given = fmt::format("{:g}", object.number(name));
             if (std::ranges::find(words, given) == words.end())
-                object.error(name, fmt::format("expected one of {}, got {}", fmt::join(words, ", "), given));
+                object.error(name, "expected one of {}, got {}", fmt::join(words, ", "), given);
         }
         (job.*own).version = version_of(versions, given);
     };

@@ -198,8 +198,8 @@ JobKey& bind_set(JobKey& key, EnumSet<Enum> Trained::*member) {
                 (job.trained.*member).add(*value);
             } else if (!word.empty()) {
                 const std::vector<std::string> known = all_enumerator_names<Enum>();
-                object.error(name, fmt::format("expected names out of {}, got \"{}\"{}", fmt::join(known, ", "), word,
-                                               suggestion(word, known)));
+                object.error(name, "expected names out of {}, got \"{}\"{}", fmt::join(known, ", "), word,
+                             suggestion(word, known));
             }
         }
     };

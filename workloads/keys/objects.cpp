@@ -40,9 +40,8 @@ void read_order(Field& field, std::string_view name, Job& job) {
         return;
     }
     std::erase_if(usual, std::not_fn(may_be_left_out));
-    field.error(name,
-                fmt::format("expected tensor, data, pipeline and perhaps {} in some order, innermost first, got \"{}\"",
-                            fmt::join(usual, " and "), text));
+    field.error(name, "expected tensor, data, pipeline and perhaps {} in some order, innermost first, got \"{}\"",
+                fmt::join(usual, " and "), text);
 }
 
 void read_split_text(Field& field, std::string_view name, const std::vector<std::string>& words, Layout& layout) {
@@ -54,12 +53,11 @@ void read_split_text(Field& field, std::string_view name, const std::vector<std:
     std::string why;
     layout.by_hand = parse_stage_layout(text, why);
     if (why.empty()) return;
-    field.error(name,
-                text.starts_with('E')
-                    ? why
-                    : fmt::format("expected one of {}, a layout as \"Et*3|t*4|L\", layers of each part in a list, "
-                                  "or {{\"first\": n, \"last\": n}}, got \"{}\"",
-                                  fmt::join(words, ", "), text));
+    field.error(name, text.starts_with('E')
+                          ? why
+                          : fmt::format("expected one of {}, a layout as \"Et*3|t*4|L\", layers of each part in a "
+                                        "list, or {{\"first\": n, \"last\": n}}, got \"{}\"",
+                                        fmt::join(words, ", "), text));
 }
 
 void read_split_ends(Field counts, StageLayout& layout) {
@@ -113,9 +111,9 @@ void read_losses(Field& field, std::string_view name, const std::vector<std::str
         const auto place = std::ranges::find(losses, word) - losses.begin();
         const Balancing loss{static_cast<std::uint8_t>(place + 1)};
         if (place == std::ssize(losses)) {
-            field.error(name, fmt::format("expected losses out of {}, got \"{}\"", fmt::join(losses, ", "), word));
+            field.error(name, "expected losses out of {}, got \"{}\"", fmt::join(losses, ", "), word);
         } else if (std::ranges::find(given, loss) != given.end()) {
-            field.error(name, fmt::format("\"{}\" is there twice", word));
+            field.error(name, "\"{}\" is there twice", word);
         } else {
             given.push_back(loss);
         }
@@ -163,9 +161,7 @@ void read_imbalance(Field& field, std::string_view name, Job& job) {
     if (layers.empty()) field.error(name, "expected a number, or one for each layer with experts");
 }
 
-std::vector<std::string> module_names() {
-    return list_of<std::string>(recompute_modules(), &RecomputeModule::name);
-}
+std::vector<std::string> module_names() { return list_of<std::string>(recompute_modules(), &RecomputeModule::name); }
 
 LayerParts read_modules(Field& field) {
     LayerParts parts;
@@ -175,8 +171,7 @@ LayerParts read_modules(Field& field) {
         if (module != recompute_modules().end()) {
             for (const LayerPart part : module->parts) parts.add(part);
         } else if (!word.empty()) {
-            field.error("modules",
-                        fmt::format("expected names out of {}, got \"{}\"", fmt::join(module_names(), ", "), word));
+            field.error("modules", "expected names out of {}, got \"{}\"", fmt::join(module_names(), ", "), word);
         }
     }
     return parts;

@@ -171,7 +171,7 @@ void read_deepspeed_batch(ForeignKeys& in, double ranks, std::string_view steps_
     const auto value = [&in](std::string_view key, std::string_view path = {}) {
         if (!says(in.keys, key)) return number_said(in.options, path);
         const double size = deepspeed_size(in.keys, key);
-        if (!(size >= 1)) in.keys.error(key, fmt::format("expected at least 1, got {:g}", size));
+        if (!(size >= 1)) in.keys.error(key, "expected at least 1, got {:g}", size);
         return size;
     };
     const auto ask = [&](std::string_view key, std::string_view what) {

@@ -245,7 +245,7 @@ Origin HuggingFaceKeys::origin_at(std::string_view path) const {
 }
 
 void HuggingFaceKeys::report_missing(std::string_view name) const {
-    Field(places_.front()).error("", fmt::format("expected a \"{}\"", keys_of(name).front()));
+    Field(places_.front()).error("", "expected a \"{}\"", keys_of(name).front());
 }
 
 void HuggingFaceKeys::refuse(std::string_view key, std::string_view why) const {

@@ -100,7 +100,7 @@ std::string read_neox_precision(ForeignKeys& in) {
         const std::string said = in.keys.choice("precision", {"fp16", "fp32", "bfloat16"});
         const std::string own = said == "bfloat16" ? "bf16" : said;
         if (job.has("precision") && own != name)
-            in.keys.error("precision", fmt::format("is {}, but DeepSpeed's section {} is enabled", said, name));
+            in.keys.error("precision", "is {}, but DeepSpeed's section {} is enabled", said, name);
         name = own;
         in.put("precision", name, "precision");
     } else if (!job.has("precision")) {

@@ -180,7 +180,7 @@ class NcclTopology {
         }
         if (place.busid.empty()) element.error("", "expected within an element <pci> with a busid");
         if (!by_busid_.try_emplace(place.busid, gpus_.size()).second)
-            element.error("", fmt::format("a second GPU with the busid {}", place.busid));
+            element.error("", "a second GPU with the busid {}", place.busid);
         gpus_.push_back(std::move(gpu));
     }
 
@@ -189,7 +189,7 @@ class NcclTopology {
                           target_class = lower_case(link.text("tclass", ""));
         const std::uint32_t count = number(link, "count", 1);
         constexpr std::uint32_t most_links = 1000;
-        if (count > most_links) return link.error("count", fmt::format("expected at most {} links", most_links));
+        if (count > most_links) return link.error("count", "expected at most {} links", most_links);
         node_.family = name == "xgmi" ? LinkFamily::infinity_fabric : LinkFamily::nvlink;
         if (node_.links_origin.line == 0) node_.links_origin = place_of(link, "count", name + " count");
         note_unknown(link, name);
@@ -276,7 +276,7 @@ class NcclTopology {
         constexpr std::uint32_t most = 1'000'000'000;
         const std::optional<std::uint32_t> number = parse_as<std::uint32_t>(text);
         if (number && *number <= most) return *number;
-        element.error(key, fmt::format("expected a whole number up to {}, got \"{}\"", most, text));
+        element.error(key, "expected a whole number up to {}, got \"{}\"", most, text);
         if (++mistakes_ == most_mistakes) document_.check();
         return otherwise;
     }
