@@ -4,11 +4,8 @@
 
 #include <unistd.h>
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <exception>
-#include <thread>
-#include <utility>
 
 namespace weft {
 

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <unordered_map>
-#include <utility>
 
 #include "sim/io/diagnostics.hpp"
 

@@ -1,9 +1,5 @@
 #include "topologies/machine.hpp"
 
-#include <string_view>
-
-#include "sim/io/document.hpp"
-
 namespace weft {
 namespace {
 

@@ -1,7 +1,6 @@
 // The parts of a model object that speak of layers, or of kinds of them.
 #include "models/transformer/transformer.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace weft {

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "models/transformer/kernel_parts.hpp"
-#include "sim/base/enumerators.hpp"
 
 namespace weft {
 namespace {

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <vector>
 
 #include "sim/base/check.hpp"
 #include "sim/engine/exchanges.hpp"

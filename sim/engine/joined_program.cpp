@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "sim/program/program.hpp"
 
 namespace weft {
 namespace {

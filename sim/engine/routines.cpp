@@ -1,7 +1,6 @@
 #include "sim/engine/timeline.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <span>
 #include <utility>

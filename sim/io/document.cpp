@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
-#include <utility>
 
 #include "sim/io/document_state.hpp"
 #include "sim/io/files.hpp"

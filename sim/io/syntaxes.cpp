@@ -5,15 +5,10 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 #include <yaml-cpp/yaml.h>
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <pugixml.hpp>
 #include <sstream>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "sim/base/texts.hpp"
 #include "sim/io/values.hpp"

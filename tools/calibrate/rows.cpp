@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <span>
 
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"

@@ -7,7 +7,6 @@
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/program_options/errors.hpp>
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include "sim/base/hash.hpp"

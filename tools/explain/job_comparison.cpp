@@ -1,14 +1,12 @@
 #include "tools/explain/job_explanation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "tools/output/job_json.hpp"
-#include "workloads/formats/job_file.hpp"
 
 namespace weft {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "sim/base/check.hpp"
 #include "workloads/explain/what_if.hpp"
-#include "workloads/formats/job_file.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/search/screening.hpp"
 

@@ -10,7 +10,6 @@
 #include "sim/io/units.hpp"
 #include "tools/output/collective_text.hpp"
 #include "tools/output/columns.hpp"
-#include "tools/output/result_table.hpp"
 
 namespace weft {
 namespace {

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <vector>
 
 #include "sim/base/check.hpp"
 

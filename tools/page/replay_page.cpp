@@ -8,7 +8,6 @@
 #include <cmath>
 #include <functional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "sim/io/units.hpp"

@@ -4,10 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <string_view>
 
 #include "tools/output/figures.hpp"
-#include "tools/output/result_texts.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/result_data.hpp"

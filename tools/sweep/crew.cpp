@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <stdexcept>
-#include <utility>
 
 #include "tools/parallel.hpp"
 

@@ -5,9 +5,7 @@
 #include <array>
 #include <set>
 #include <stdexcept>
-#include <utility>
 
-#include "sim/io/diagnostics.hpp"
 #include "tools/refusals.hpp"
 
 namespace weft {

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <stdexcept>
 #include <system_error>
-#include <utility>
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/files.hpp"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "sim/io/files.hpp"
-#include "tools/collective/request.hpp"
 #include "tools/options.hpp"
 #include "topologies/vertex_names.hpp"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/container/small_vector.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/units.hpp"

@@ -33,7 +33,6 @@
 #include "workloads/framework/framework.hpp"
 
 #include <array>
-#include <span>
 
 #include "workloads/job/job.hpp"
 

@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <string>
-#include <string_view>
 
 #include "models/transformer/flops.hpp"
 #include "workloads/framework/expert_balancing.hpp"
-#include "workloads/job/job.hpp"
 
 namespace weft {
 namespace {

@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
-#include "models/transformer/transformer.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/document.hpp"
 #include "sim/io/embedded.hpp"

@@ -4,13 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 
 #include "sim/base/texts.hpp"
-#include "workloads/keys/key.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {

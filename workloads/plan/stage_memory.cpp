@@ -2,7 +2,6 @@
 
 #include <map>
 #include <string_view>
-#include <utility>
 
 #include "models/transformer/prediction.hpp"
 #include "workloads/parallelism/scheme.hpp"

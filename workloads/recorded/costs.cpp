@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "sim/base/hash.hpp"
-#include "sim/base/instant.hpp"
 #include "sim/network/link_traffic.hpp"
 #include "workloads/groups/costs_pool.hpp"
 

@@ -6,14 +6,12 @@
 #include <charconv>
 #include <cmath>
 #include <istream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <streambuf>
 #include <type_traits>
 #include <utility>
 
 #include "sim/io/diagnostics.hpp"
-#include "sim/io/files.hpp"
 #include "workloads/recorded/program.hpp"
 
 namespace weft {

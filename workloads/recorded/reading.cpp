@@ -7,7 +7,6 @@
 
 #include "sim/base/texts.hpp"
 #include "sim/io/document.hpp"
-#include "sim/io/files.hpp"
 #include "workloads/formats/text.hpp"
 
 namespace weft {

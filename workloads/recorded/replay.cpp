@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "sim/base/instant.hpp"
 #include "sim/engine/delay_queue.hpp"
 #include "sim/engine/link_sums.hpp"
 #include "sim/network/flow_network.hpp"

@@ -1,8 +1,5 @@
 #include "workloads/recorded/simulated_work.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
 #include <set>
 #include <string_view>
 #include <utility>

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "workloads/plan/stage_memory.hpp"
-
 namespace weft {
 
 Screen::Screen(const Study& base, const Topology& topology)

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "sim/cost/communicator.hpp"
 #include "sim/engine/timeline.hpp"
-#include "sim/program/program_builder.hpp"
-#include "workloads/step/group_sets.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {

@@ -1,6 +1,5 @@
 #include "workloads/formats/chakra/chakra.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <initializer_list>
 

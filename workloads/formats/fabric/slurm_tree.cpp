@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <utility>
 
 #include "topologies/measurements/lines.hpp"
 #include "topologies/placement.hpp"

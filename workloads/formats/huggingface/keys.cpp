@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <utility>
 
 #include "sim/base/texts.hpp"
 #include "workloads/formats/keys.hpp"

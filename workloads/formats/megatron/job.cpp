@@ -9,8 +9,6 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <string>
-#include <vector>
 
 #include "topologies/machine.hpp"
 #include "topologies/measurements/lines.hpp"

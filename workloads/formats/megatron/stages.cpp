@@ -5,9 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
-#include <string>
-#include <vector>
 
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"

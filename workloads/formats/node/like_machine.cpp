@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <vector>
 
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"

@@ -4,7 +4,6 @@
 #include <boost/algorithm/string/replace.hpp>
 #include <cctype>
 #include <utility>
-#include <vector>
 
 #include "sim/base/texts.hpp"
 #include "workloads/formats/text.hpp"
