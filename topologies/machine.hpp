@@ -18,18 +18,8 @@
 
 namespace weft {
 
-// How a machine is run: what fails how often, where checkpoints go, what its nodes draw. Keys of a machine file, all of
-// them optional: a figure that is not known is absent.
-//
-//   "failures": {                                              // mean times between failures of one
-//     "accelerator": { "value": "79100 h", "source": "..." },  // that its node is replaced for
-//     "node": ..., "nic": ...,                                 // the same, of a host and of a NIC with its cable
-//     "process": ...,                                          // software: the node stays
-//     "planned": ...,                                          // stops of a run that were planned; a time, not of one
-//     "detection": ..., "launch": ..., "repair": ...           // of a failure; of a job's processes; of a node
-//   },
-//   "storage": { "write": { "value": "2 TB/s", "source": "..." }, "read": ... },  // by all nodes together
-//   "power": { "node": { "value": "2.8 kW", "source": "..." }, "overhead": { "value": 1.1, "source": "..." } }
+// How a machine is run: what fails how often, where checkpoints go, what its nodes draw. All of it is optional:
+// a figure that is not known is absent.
 struct FailureFigures {
     // Mean times between failures of one accelerator, node, NIC with its cable, and process.
     std::optional<Seconds> accelerator, node, nic, process;

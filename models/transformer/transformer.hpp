@@ -215,15 +215,8 @@ bool rotates(const Transformer& model, LayerKind kind);
 //   sliding  [w (w + 1) / 2 + (s - w) w],   chunked  [n w (w + 1) / 2 + r (r + 1) / 2],  n = s / w, r = s mod w.
 double window_share(const AttentionWindow& window, double sequence);
 
-// Reads a model object, records its mistakes in the field's document, and refuses unknown keys. Required: layers,
-// hidden, heads, vocabulary. Defaults: kv_heads = heads, head_size = hidden / heads, ffn_hidden = 4 hidden, rotary
-// positions, layer norm, biases, GELU, untied embeddings, vocabulary padded to multiples of 128. `name` yields to a
-// "name" key; "title" and "source" are for people, "also" lists what else the model is called. "experts" is an object
-// with the members of Experts: count is required; top_k = 1, ffn_hidden = the model's, shared = 0, shared_ffn_hidden =
-// the experts' ffn_hidden. "latent_attention" is an object with the members of LatentAttention: kv_rank, nope_size,
-// rope_size and value_size are required, q_rank = 0; it excludes kv_heads and head_size. "biases" is a flag, which
-// speaks of a layer's maps, or a list of the members of Biases; "query_key_norm" a flag (true: per_head) or a member of
-// QueryKeyNorm; "attention_window" an object with the members of AttentionWindow, tokens required.
+// Reads a model object, records its mistakes in the field's document, and refuses unknown keys. `name` yields to a
+// "name" key; "title" and "source" are for people, "also" lists what else the model is called.
 Transformer read_transformer(Field field, std::string name);
 // Its parts that speak of layers. What layers of a kind may have that others have not: "mixer", "recurrence",
 // "attention_window", ... Keys that are left out leave the layer as it is.

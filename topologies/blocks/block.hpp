@@ -1,5 +1,5 @@
 // The blocks that a machine is made of: one kind of node, repeated, on one kind of network. Adding a kind is adding a
-// file to this folder that defines an `extern const BlockKind`.
+// file to this folder that defines an `extern const BlockKind`. What the keys of a kind mean: tools/schema/meanings.
 #pragma once
 
 #include <algorithm>
@@ -24,11 +24,6 @@ struct ReachedRate {
 ReachedRate read_rate(Field field);
 
 // The "links" section of a machine file: every class of link with its specified and its measured figures apart.
-//
-//   "slingshot.nic": {
-//     "bandwidth": { "nominal": "25 GB/s", "efficiency": 0.97, "source": "..." },
-//     "latency":   { "value": "350 ns", "source": "..." }
-//   }
 class LinkClasses {
   public:
     explicit LinkClasses(Field links);  // records what is wrong with the section

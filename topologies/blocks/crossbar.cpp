@@ -1,14 +1,5 @@
 // A node whose accelerators all hang on one switch, such as a DGX with its NVSwitches: every accelerator spreads its
 // links evenly over the switch chips, so that together they behave as one switch without inner bottleneck.
-//
-//   "node": {
-//     "kind": "crossbar",
-//     "accelerators": 8,
-//     "uses": 6,         // absent: all. Jobs take the first six of each node, with their NICs, and no others
-//     "link": "nvlink",  // all links of one accelerator together
-//     "nics": { "attached": [0, 1, 2, 3, 4, 5, 6, 7], "link": "pcie.nic", "source": "..." },
-//     "source": "..."
-//   }
 #include "topologies/blocks/block.hpp"
 
 namespace weft::blocks {

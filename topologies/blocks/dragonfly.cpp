@@ -1,15 +1,5 @@
 // A dragonfly: groups of switches, all-to-all inside a group, and a bundle of global links between every two groups.
 //
-//   "network": {
-//     "kind": "dragonfly",
-//     "nodes_per_group": 128, "switches_per_group": 32,
-//     "nodes_per_chassis": 16, "switches_per_chassis": 4,  // NIC i of a node: switch i of the node's chassis
-//     "global_links": 4,                                   // in the bundle between two groups
-//     "radix": 64,                                         // ports of a switch: what is wired must fit
-//     "port": "slingshot.nic", "local": "slingshot.local", "global": "slingshot.global",
-//     "source": "..."
-//   }
-//
 // Numbering, for G groups of S switches with bundles of m links:
 //   switch i of group g            g S + i
 //   local link i -> j of group g   g S (S-1) + i (S-1) + (j < i ? j : j-1)

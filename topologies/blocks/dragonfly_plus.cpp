@@ -2,18 +2,6 @@
 // global links between the spines of every two groups (Shpiner et al., "Dragonfly+: Low Cost Topology for Scaling
 // Datacenters", HiPINEB 2017).
 //
-//   "network": {
-//     "kind": "dragonfly_plus",
-//     "nodes_per_group": 180,
-//     "nodes_per_leaf": 10, "rails": 1,   // NIC i of each node of a unit of 10: leaf i mod rails of the unit
-//     "spines_per_group": 18,
-//     "cables": 1,                        // between a leaf and a spine (absent: 1)
-//     "global_links": 18,                 // in the bundle between two groups
-//     "radix": 40,                        // ports of a switch: what is wired must fit
-//     "port": "infiniband.nic", "local": "infiniband.leaf_spine", "global": "infiniband.global",
-//     "source": "..."
-//   }
-//
 // Numbering, for G groups of L leaves and S spines, c cables and bundles of m links:
 //   leaf i of group g               g (L+S) + i
 //   spine j of group g              g (L+S) + L + j

@@ -1,21 +1,6 @@
 // A fat tree: levels of switches above the NICs, an extended generalised fat tree (Ohring et al., IPPS 1995).
-//
-//   "network": {
-//     "kind": "fat_tree",
-//     "nodes_per_leaf": 20, "rails": 8,  // NIC i of each node of a unit of 20 nodes: leaf switch i of the unit
-//     "leaf_order": "rail",              // which leaves are neighbours below a spine: those of a "rail" or of a "unit"
-//     "radix": 40,                       // ports of a switch: what is wired must fit
-//     "port": "infiniband.nic",
-//     "levels": [                        // above the leaves, from below
-//       { "link": "infiniband.leaf_spine", "children": 10, "parents": 10, "cables": 2 },
-//       { "link": "infiniband.spine_core", "children": 24, "parents": 20 }
-//     ],
-//     "source": "..."
-//   }
-//
-// Or the levels follow from how many NICs a leaf has for each of its cables up (derived_levels has the rule):
-//
-//     "oversubscription": 2, "link": "infiniband.leaf_spine"  // in place of "levels"
+// Levels are written out, or follow from "oversubscription", NICs of a leaf for each of its cables up (derived_levels
+// has the rule).
 //
 // With "grows": true a job may ask for more nodes than the levels join: the leaves stay as they are, levels above them
 // are then made by that rule, for as many cables up.

@@ -1,15 +1,4 @@
 // A node whose accelerators are joined by an irregular graph of links, such as the eight dies of four MI250X.
-//
-//   "node": {
-//     "kind": "graph",
-//     "link": "infinity_fabric",            // a pair joined by m links is of class infinity_fabric.x<m>
-//     "links": [[0, 4, 1], [4, 0, 0], ...], // symmetric matrix of how many links join each pair
-//     "accelerators_per_package": 2,
-//     "host": "pcie.host",                  // absent, or the link of every accelerator to a switch that joins all,
-//                                           // over which those exchange that no links join by as short a route
-//     "nics": { "attached": [1, 3, 5, 7], "link": "pcie.nic", "source": "..." },
-//     "source": "..."
-//   }
 #include <fmt/format.h>
 
 #include "topologies/blocks/block.hpp"

@@ -1,16 +1,5 @@
 // A network as it is cabled: switches, the cables between them, and which switch each NIC is plugged into.
 //
-//   "network": {
-//     "kind": "switches",
-//     "port": "infiniband.nic",
-//     "switches": ["leaf0", "leaf1", "spine"],   // their names, or how many there are
-//     "cables": {                                // by link class: two switches, and how many cables (absent: 1)
-//       "infiniband.leaf_spine": [[0, 2, 4], [1, 2, 4]]
-//     },
-//     "nodes": [0, [0, 1], ...],                 // of each node: the switch of all its NICs, or of each
-//     "source": "..."
-//   }
-//
 // Numbering: switches as listed. Cables as listed, class by class and pair by pair: cable k of a pair [a, b] is the
 // link from a to b and then the one back.
 //

@@ -2,14 +2,6 @@
 // others, as TPU v4 does (Jouppi et al., "TPU v4: An Optically Reconfigurable Supercomputer for Machine Learning with
 // Hardware Support for Embeddings", ISCA 2023).
 //
-//   "network": {
-//     "kind": "torus",
-//     "dimensions": [16, 16, 16],       // nodes along each; the first runs fastest in the numbers of nodes
-//     "wrap": [true, true, true],       // whether the last is joined to the first again (absent: everywhere)
-//     "port": "ici.port", "link": "ici",
-//     "source": "..."
-//   }
-//
 // Every position has a switch, the router on the chip: traffic passes there without touching the chip's memory, and
 // what the chip itself sends and receives goes through its port, which is as fast as all links of the router together
 // unless the machine file says otherwise. Routes through accelerators would make transit and own traffic compete inside
