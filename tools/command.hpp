@@ -16,6 +16,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/base/check.hpp"
+
 namespace weft {
 
 enum class Exit : int {
@@ -29,6 +31,7 @@ enum class Exit : int {
 };
 
 namespace po = boost::program_options;
+using OptionError = Formatted<po::error>;  // of an option, or of what it says
 
 // Whether a switch was given.
 inline bool given(const po::variables_map& arguments, const char* option) { return arguments[option].as<bool>(); }
@@ -42,7 +45,7 @@ struct Answer {
     Exit exit = Exit::ok;
 };
 
-// The user's mistakes: throw ConfigError (exit code 3) or po::error (exit code 2).
+// The user's mistakes: throw ConfigError (exit code 3) or OptionError (exit code 2).
 struct Command {
     std::string_view name;  // "simulate"
     Answer (*run)(const po::variables_map&) = nullptr;

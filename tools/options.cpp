@@ -24,7 +24,7 @@ using Words = std::vector<std::string>;
 
 RouteChoice read_routing(const std::string& text) {
     if (const std::optional<RouteChoice> choice = find_routing(text)) return *choice;
-    throw po::error(fmt::format("--routing: {}", unknown_routing(text)));
+    throw OptionError("--routing: {}", unknown_routing(text));
 }
 
 // From 0 to below 1.
@@ -39,14 +39,12 @@ std::pair<std::string, double> read_background(const std::string& text, const Ma
     const std::optional<double> share =
         equals != text.npos ? read_share(std::string_view(text).substr(equals + 1)) : std::nullopt;
     if (!share) {
-        throw po::error(
-            fmt::format("--background: expected CLASS=SHARE, a share of at least 0 and below 1; got \"{}\"", text));
+        throw OptionError("--background: expected CLASS=SHARE, a share of at least 0 and below 1; got \"{}\"", text);
     }
     const std::string name = text.substr(0, equals);
     if (std::ranges::find(machine.link_classes, name) == machine.link_classes.end()) {
-        throw po::error(fmt::format("--background: no link class of {} is called \"{}\"{} (known: {})", machine.name,
-                                    name, suggestion(name, machine.link_classes),
-                                    fmt::join(machine.link_classes, ", ")));
+        throw OptionError("--background: no link class of {} is called \"{}\"{} (known: {})", machine.name, name,
+                          suggestion(name, machine.link_classes), fmt::join(machine.link_classes, ", "));
     }
     return {name, *share};
 }
@@ -54,7 +52,7 @@ std::pair<std::string, double> read_background(const std::string& text, const Ma
 // On every link between switches, but where --background says another share of a class.
 void read_load(double share, const MachineInfo& machine, Fabric& fabric) {
     if (machine.switch_classes.empty()) {
-        throw po::error(fmt::format("--load: {} has no links between switches that others could use", machine.name));
+        throw OptionError("--load: {} has no links between switches that others could use", machine.name);
     }
     add_load(fabric, share, machine.switch_classes);
 }
@@ -64,14 +62,14 @@ std::vector<std::uint32_t> read_placement(const std::string& text, const Machine
         return place_nodes(text, nodes, machine);
     } catch (const ConfigError& error) {
         if (!error.diagnostics().front().file.empty()) throw;  // a mistake in a file, not in the option
-        throw po::error(fmt::format("--placement: {}", error.diagnostics().front().message));
+        throw OptionError("--placement: {}", error.diagnostics().front().message);
     }
 }
 
 }  // namespace
 
-po::error unexpected(std::string_view option, std::string_view expected, std::string_view text) {
-    return po::error(fmt::format("--{}: expected {}, got \"{}\"", option, expected, text));
+OptionError unexpected(std::string_view option, std::string_view expected, std::string_view text) {
+    return OptionError("--{}: expected {}, got \"{}\"", option, expected, text);
 }
 
 std::optional<std::uint32_t> count_option(const po::variables_map& arguments, const CountOption& option) {
@@ -106,15 +104,14 @@ std::vector<std::uint32_t> numbers_option(const po::variables_map& arguments, co
     const std::string text = option_text(arguments, name);
     const auto number = [&](std::string_view part) {
         if (const auto value = parse_as<std::uint32_t>(part); value && *value < count) return *value;
-        throw po::error(
-            fmt::format("--{}: expected numbers from 0 to {} such as 0,4-6, got \"{}\"", name, count - 1, text));
+        throw OptionError("--{}: expected numbers from 0 to {} such as 0,4-6, got \"{}\"", name, count - 1, text);
     };
     std::set<std::uint32_t> numbers;
     if (!arguments.count(name)) return {};
     for (const auto& [from, to] : ranges_in(text)) {
         const std::uint32_t first = number(from), last = number(to);
         for (std::uint32_t each = first; each <= last; ++each) numbers.insert(each);
-        if (last < first) throw po::error(fmt::format("--{}: {}-{} ends before it begins", name, from, to));
+        if (last < first) throw OptionError("--{}: {}-{} ends before it begins", name, from, to);
     }
     return {numbers.begin(), numbers.end()};
 }
@@ -138,7 +135,7 @@ Folding folding_option(const po::variables_map& arguments) {
     const Folding folding = folding_named(how);
     if (!arguments["no-fold"].as<bool>()) return folding;
     if (!arguments["fold"].defaulted() && folding != Folding::none) {
-        throw po::error(fmt::format("--no-fold and --fold {} contradict each other", how));
+        throw OptionError("--no-fold and --fold {} contradict each other", how);
     }
     return Folding::none;
 }

@@ -31,13 +31,13 @@ struct CountOption {
     std::string_view reason = {};  // of `most`
 };
 
-// Absent where it is not given and has no default. Throws po::error: what stands there is no such number.
+// Absent where it is not given and has no default. Throws OptionError: what stands there is no such number.
 std::optional<std::uint32_t> count_option(const po::variables_map& arguments, const CountOption& option);
 
 // "--option: expected ..., got ..."
-po::error unexpected(std::string_view option, std::string_view expected, std::string_view text);
+OptionError unexpected(std::string_view option, std::string_view expected, std::string_view text);
 
-// What `read` makes of the option's text; absent where it is not given. Throws po::error: it makes nothing of it.
+// What `read` makes of the option's text; absent where it is not given. Throws OptionError: it makes nothing of it.
 template <class Read>
 auto read_option(const po::variables_map& arguments, const char* option, std::string_view expected, Read read)
     -> decltype(read(std::string())) {
@@ -47,30 +47,30 @@ auto read_option(const po::variables_map& arguments, const char* option, std::st
     throw unexpected(option, expected, text);
 }
 
-// "15T", "300B", "2.5e9": decimal, above 0. Throws po::error.
+// "15T", "300B", "2.5e9": decimal, above 0. Throws OptionError.
 std::optional<double> decimal_option(const po::variables_map& arguments, const char* option, std::string_view example);
 
 unsigned threads_option(const po::variables_map& arguments);  // --jobs, or all of the processor's
 
-// Numbers below `count`, ascending, of an option such as "0,4-6"; none if it is not given. Throws po::error.
+// Numbers below `count`, ascending, of an option such as "0,4-6"; none if it is not given. Throws OptionError.
 std::vector<std::uint32_t> numbers_option(const po::variables_map& arguments, const char* name, std::size_t count);
 
 // Of an option with a text; empty if it is not given.
 std::string option_text(const po::variables_map& arguments, const char* name);
 
 // The option --flops of the commands that tell TFLOP/s.
-std::optional<FlopConvention> flops_option(const po::variables_map& arguments);  // throws po::error for another name
+std::optional<FlopConvention> flops_option(const po::variables_map& arguments);  // throws OptionError for another name
 
 // The options --fold and --no-fold of the commands that simulate.
-Folding folding_named(const std::string& how);               // throws po::error for another name
-Folding folding_option(const po::variables_map& arguments);  // throws po::error for another name
+Folding folding_named(const std::string& how);               // throws OptionError for another name
+Folding folding_option(const po::variables_map& arguments);  // throws OptionError for another name
 
-// The file that --`option` names; empty if it is not given. po::error where its name ends in none of `endings`.
+// The file that --`option` names; empty if it is not given. OptionError where its name ends in none of `endings`.
 std::string output_option(const po::variables_map& arguments, const char* option,
                           std::initializer_list<std::string_view> endings);
 
 // --placement, --routing, --background and --load, for a job of at most as many nodes as the machine has. Throws
-// po::error; ConfigError for a node list.
+// OptionError; ConfigError for a node list.
 Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& machine, std::uint32_t nodes);
 
 // What a name on the command line means: a shipped file's name, or the path from anywhere. Throws ConfigError.
@@ -78,7 +78,7 @@ std::string named_here(std::span<const embedded::File> shipped, std::string_view
 
 // The arguments that every command taking a JOB shares: the file and its overrides.
 
-std::string job_path(const po::variables_map& arguments);  // empty with a machine and a model; throws po::error
+std::string job_path(const po::variables_map& arguments);  // empty with a machine and a model; throws OptionError
 std::vector<std::string> job_overrides(const po::variables_map& arguments);
 // The job with its overrides.
 Document job_document(const po::variables_map& arguments);
@@ -100,7 +100,7 @@ std::string typed_command(std::string_view command, const po::variables_map& arg
 // The job as it was asked for, for whoever reads a command's page later. Of a command with --network.
 JobInput job_input(std::string_view command, const po::variables_map& arguments);
 
-NetworkKind network_named(const std::string& name);  // throws po::error for another name
+NetworkKind network_named(const std::string& name);  // throws OptionError for another name
 NetworkKind network_option(const po::variables_map& arguments);
 
 }  // namespace weft

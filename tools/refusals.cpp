@@ -123,9 +123,10 @@ fs::path group_below(const fs::path& top, const std::string& path) {
 }  // namespace
 
 TooLarge::TooLarge(const StepSize& step, Bytes most)
-    : RangeError(fmt::format("simulating this takes about {} of memory ({}), and may take {} (--memory-limit SIZE; "
-                             "without it most of what the machine has free)",
-                             to_text(step.memory()), counts_text(step), to_text(most))),
+    : RangeError(
+          "simulating this takes about {} of memory ({}), and may take {} (--memory-limit SIZE; "
+          "without it most of what the machine has free)",
+          to_text(step.memory()), counts_text(step), to_text(most)),
       size(step),
       limit(most) {}
 

@@ -39,7 +39,7 @@ struct TooLarge : RangeError {
 };
 
 // --memory-limit: what each of so many simulations at a time may take. Without the option most of what the machine has
-// free. Throws po::error where it is no size.
+// free. Throws OptionError where it is no size.
 Bytes memory_limit(const po::variables_map& arguments, unsigned at_a_time = 1);
 // Throws TooLarge above the limit.
 SizeListener refuse_above(Bytes limit);

@@ -133,8 +133,8 @@ class DetourRouter final : public Router {
 
     Route shortest(RankId from, RankId to) const {
         if (const std::optional<Route> route = links_.shortest(from, to)) return *route;
-        throw RangeError(fmt::format("the route around dead links from rank {} to rank {} has more than {} links",
-                                     index(from), index(to), Route::capacity));
+        throw RangeError("the route around dead links from rank {} to rank {} has more than {} links", index(from),
+                         index(to), Route::capacity);
     }
 
     // By which link traffic to the rank of the same place in another node, a whole one if there is one, leaves.

@@ -16,9 +16,9 @@ namespace {
 LinkId link_of(const Topology& topology, const NicCable& cable) {
     const std::uint32_t nodes = topology.ranks / topology.ranks_per_node;
     const std::uint32_t nics = topology.vertices_of(NodeKind::nic) / nodes;
-    if (cable.node >= nodes) throw RangeError(fmt::format("nodes are 0 to {}, not {}", nodes - 1, cable.node));
+    if (cable.node >= nodes) throw RangeError("nodes are 0 to {}, not {}", nodes - 1, cable.node);
     if (cable.nic >= nics) {
-        throw RangeError(fmt::format("a node of {} has NICs 0 to {}, not {}", topology.name, nics - 1, cable.nic));
+        throw RangeError("a node of {} has NICs 0 to {}, not {}", topology.name, nics - 1, cable.nic);
     }
     return topology.wiring->port(cable.node * nics + cable.nic);
 }
@@ -26,10 +26,10 @@ LinkId link_of(const Topology& topology, const NicCable& cable) {
 std::vector<LinkId> links_in_one_direction(const Topology& topology, const RouteCables& cables) {
     for (const RankId rank : {cables.from, cables.to}) {
         if (index(rank) >= topology.ranks) {
-            throw RangeError(fmt::format("ranks are 0 to {}, not {}", topology.ranks - 1, index(rank)));
+            throw RangeError("ranks are 0 to {}, not {}", topology.ranks - 1, index(rank));
         }
     }
-    if (cables.from == cables.to) throw RangeError(fmt::format("rank {} needs no link to itself", index(cables.to)));
+    if (cables.from == cables.to) throw RangeError("rank {} needs no link to itself", index(cables.to));
     std::vector<LinkId> links;
     std::vector<std::string> classes;  // along the route, each once
     const Route route = topology.route(cables.from, cables.to);
@@ -39,9 +39,8 @@ std::vector<LinkId> links_in_one_direction(const Topology& topology, const Route
         if (cables.link_class.empty() || name == cables.link_class) links.push_back(link);
     }
     if (links.empty()) {
-        throw RangeError(fmt::format("the route from rank {} to rank {} has no link of class \"{}\" (it has {})",
-                                     index(cables.from), index(cables.to), cables.link_class,
-                                     fmt::join(classes, ", ")));
+        throw RangeError("the route from rank {} to rank {} has no link of class \"{}\" (it has {})",
+                         index(cables.from), index(cables.to), cables.link_class, fmt::join(classes, ", "));
     }
     return links;
 }
@@ -57,7 +56,7 @@ LinkClassId faulty_class(Topology& topology, LinkClassId intact, double share) {
     }
     constexpr std::size_t most_classes = 255;  // of a LinkClassId
     if (topology.classes.size() >= most_classes) {
-        throw RangeError(fmt::format("at most {} classes of links, those of faults included", most_classes));
+        throw RangeError("at most {} classes of links, those of faults included", most_classes);
     }
     return topology.classes.push_back(std::move(faulty));
 }
@@ -81,7 +80,7 @@ void add_link_faults(Topology& topology, std::span<const LinkFault> faults) {
     std::map<LinkId, double> shares;
     for (const LinkFault& fault : faults) {
         if (!(fault.share >= 0.0 && fault.share <= 1.0)) {
-            throw RangeError(fmt::format("a link has a share of its bandwidth left from 0 to 1, not {}", fault.share));
+            throw RangeError("a link has a share of its bandwidth left from 0 to 1, not {}", fault.share);
         }
         for (const LinkId link : links_of(topology, fault)) {
             const auto [found, is_new] = shares.try_emplace(link, fault.share);

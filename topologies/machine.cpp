@@ -78,14 +78,14 @@ std::optional<NodeNames> read_node_names(Field& root, std::uint32_t nodes) {
 void check_placement(const MachineInfo& machine, std::uint32_t nodes, std::span<const std::uint32_t> placement) {
     if (placement.empty()) return;
     if (placement.size() != nodes) {
-        throw RangeError(fmt::format("a placement of {} nodes for a job of {}", placement.size(), nodes));
+        throw RangeError("a placement of {} nodes for a job of {}", placement.size(), nodes);
     }
     std::vector<std::uint8_t> taken(machine.nodes);
     for (const std::uint32_t node : placement) {
         if (node >= machine.nodes) {
-            throw RangeError(fmt::format("{} has nodes 0 to {}, not {}", machine.name, machine.nodes - 1, node));
+            throw RangeError("{} has nodes 0 to {}, not {}", machine.name, machine.nodes - 1, node);
         }
-        if (taken[node]++ > 0) throw RangeError(fmt::format("a placement has node {} twice", node));
+        if (taken[node]++ > 0) throw RangeError("a placement has node {} twice", node);
     }
 }
 
@@ -95,11 +95,10 @@ void add_background(Topology& topology, const Fabric& fabric) {
         const auto known = std::find_if(topology.classes.begin(), topology.classes.end(),
                                         [&](const LinkClass& link_class) { return link_class.name == load.first; });
         if (known == topology.classes.end()) {
-            throw RangeError(
-                fmt::format("{} has no link class \"{}\" for background traffic", topology.name, load.first));
+            throw RangeError("{} has no link class \"{}\" for background traffic", topology.name, load.first);
         }
         if (!may_be_background(load.second)) {
-            throw RangeError(fmt::format("background traffic takes a share from 0 to below 1, not {}", load.second));
+            throw RangeError("background traffic takes a share from 0 to below 1, not {}", load.second);
         }
         known->latency += waiting_time(load.second, known->bandwidth);
         known->bandwidth *= 1.0 - load.second;
@@ -215,11 +214,11 @@ Machine::Machine(MachineInfo info, std::shared_ptr<const Blocks> blocks)
 Machine Machine::sized(std::uint32_t nodes, std::uint32_t accelerators) const {
     if (nodes <= info_.nodes && accelerators == info_.accelerators_per_node) return *this;
     if (nodes > info_.most_nodes || std::uint64_t{nodes} * accelerators > most_ranks) {
-        throw RangeError(fmt::format("{} has 1 to {} nodes, not {}", info_.name, info_.most_nodes, nodes));
+        throw RangeError("{} has 1 to {} nodes, not {}", info_.name, info_.most_nodes, nodes);
     }
     if (accelerators > info_.accelerators_per_node || accelerators % info_.accelerators_per_package != 0) {
-        throw RangeError(fmt::format("a node of {} has {} accelerators in packages of {}, not {}", info_.name,
-                                     info_.accelerators_per_node, info_.accelerators_per_package, accelerators));
+        throw RangeError("a node of {} has {} accelerators in packages of {}, not {}", info_.name,
+                         info_.accelerators_per_node, info_.accelerators_per_package, accelerators);
     }
     MachineInfo info = info_;
     info.nodes = std::max(info.nodes, nodes);
@@ -273,7 +272,7 @@ std::string MachineInfo::growth(std::uint32_t asked) const {
 
 Topology Machine::topology(std::uint32_t nodes, const Fabric& fabric) const {
     if (nodes == 0 || nodes > info_.most_nodes) {
-        throw RangeError(fmt::format("{} has 1 to {} nodes, not {}", info_.name, info_.most_nodes, nodes));
+        throw RangeError("{} has 1 to {} nodes, not {}", info_.name, info_.most_nodes, nodes);
     }
     if (nodes > info_.nodes) return sized(nodes, info_.accelerators_per_node).topology(nodes, fabric);
     check_placement(info_, nodes, fabric.placement);

@@ -1,7 +1,5 @@
 #include "topologies/message_traffic.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <compare>
 #include <map>
@@ -54,8 +52,8 @@ class LoneSends {
                          [&](Order) { return std::vector{Communicator{.channels = {pair}}}; });
         const std::optional<Choice> choice = costs.choose(Collective::send_receive, message.bytes, preference_);
         if (!choice) {
-            throw RangeError(fmt::format("{} on {} has no row for a send_receive of {:.0f} B", library_.name,
-                                         topology_.name, message.bytes.value));
+            throw RangeError("{} on {} has no row for a send_receive of {:.0f} B", library_.name, topology_.name,
+                             message.bytes.value);
         }
         const PhaseCost& cost = costs.phases(*choice).front();
         const bool across = topology_.node_of(message.from) != topology_.node_of(message.to);

@@ -2,16 +2,28 @@
 // The user's mistakes are ConfigErrors (sim/io/diagnostics.hpp).
 #pragma once
 
+#include <fmt/core.h>
+
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace weft {
+
+// An error that takes the format of its message and what stands in it.
+template <class Error>
+struct Formatted : Error {
+    using Error::Error;
+    template <class First, class... Rest>
+    explicit Formatted(fmt::format_string<First, Rest...> message, First&& first, Rest&&... rest)
+        : Error(fmt::format(message, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
+};
 
 struct LogicError : std::logic_error {
     using std::logic_error::logic_error;
 };
-struct RangeError : std::runtime_error {
-    using std::runtime_error::runtime_error;
+struct RangeError : Formatted<std::runtime_error> {
+    using Formatted::Formatted;
 };
 
 [[noreturn]] inline void check_failed(const char* condition, const char* file, int line, const std::string& message) {

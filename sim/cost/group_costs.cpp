@@ -108,10 +108,10 @@ bool GroupCosts::is_tuned(Collective op, Bytes message, const Preference& prefer
 Choice GroupCosts::require(Collective op, Bytes message) {
     if (const std::optional<Choice> choice = choose(op, message)) return *choice;
     throw RangeError(
-        fmt::format("{} on {} has no costs for {} of {:.0f} B among {} ranks on {} nodes: \"costs\" of the "
-                    "library in the machine file need a row for them with \"algorithm\" {}",
-                    library_.name, topology_.name, name(op), message.value, shape_.members, shape_.nodes,
-                    fmt::join(algorithms_of(op), " or ")));
+        "{} on {} has no costs for {} of {:.0f} B among {} ranks on {} nodes: \"costs\" of the "
+        "library in the machine file need a row for them with \"algorithm\" {}",
+        library_.name, topology_.name, name(op), message.value, shape_.members, shape_.nodes,
+        fmt::join(algorithms_of(op), " or "));
 }
 
 std::uint32_t GroupCosts::channels(const Choice& choice) {

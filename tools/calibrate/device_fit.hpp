@@ -127,14 +127,14 @@ struct MeasuredRows {
     std::vector<std::string> files;  // of each row
 };
 
-double within_option(const po::variables_map& arguments);  // throws po::error: no factor above 1
+double within_option(const po::variables_map& arguments);  // throws OptionError: no factor above 1
 
 // The rows of the tables on the command line that were measured with `library`, with ranks and nodes made sure of.
-// Throws ConfigError, and po::error for options.
+// Throws ConfigError, and OptionError for options.
 MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library);
 
 // The constants of a device from measured kernels, recorded steps and validation rows: `weft calibrate` without a
-// machine; writes the file of --out. Throws ConfigError, and po::error for options.
+// machine; writes the file of --out. Throws ConfigError, and OptionError for options.
 DeviceFit calibrate_device(const po::variables_map& arguments);
 
 // Files of devices and machines (shipped, or a path) with what was fitted in place of what was there; comments are

@@ -33,12 +33,12 @@ std::vector<HeldCell> read_holds(const po::variables_map& arguments) {
         const std::size_t equals = each.find('=');
         const std::string key = each.substr(0, equals);
         if (equals == each.npos || std::ranges::find(keys, key) == keys.end()) {
-            throw po::error(fmt::format("--hold: expected op=, ranks=, nodes= or size= and a value, got \"{}\"{}", each,
-                                        suggestion(key, keys)));
+            throw OptionError("--hold: expected op=, ranks=, nodes= or size= and a value, got \"{}\"{}", each,
+                              suggestion(key, keys));
         }
         const std::string value = each.substr(equals + 1);
         if (key == "op" && !find_collective(value)) {
-            throw po::error(fmt::format("--hold: no collective is called \"{}\"", value));
+            throw OptionError("--hold: no collective is called \"{}\"", value);
         }
         if (key != "op") parse_sizes(value, "hold");  // refuses what is no number
         holds.emplace_back(key, value);
@@ -78,7 +78,7 @@ MeasurementHints hints_of(const po::variables_map& arguments) {
     if (arguments.count("op") > 0) {
         const std::string& text = arguments["op"].as<std::string>();
         hints.op = find_collective(text);
-        if (!hints.op) throw po::error(fmt::format("--op: no collective is called \"{}\"", text));
+        if (!hints.op) throw OptionError("--op: no collective is called \"{}\"", text);
     }
     hints.ranks = count_option(arguments, {"ranks"}).value_or(hints.ranks);
     hints.nodes = count_option(arguments, {"nodes"}).value_or(hints.nodes);
@@ -107,7 +107,7 @@ std::vector<HeldCell> read_holds(const Words& texts) {
     std::vector<HeldCell> holds;
     for (const std::string& each : texts) {
         const std::size_t equals = each.find('=');
-        if (equals == each.npos) throw po::error(fmt::format("--hold: expected COLUMN=VALUE, got \"{}\"", each));
+        if (equals == each.npos) throw OptionError("--hold: expected COLUMN=VALUE, got \"{}\"", each);
         holds.emplace_back(each.substr(0, equals), each.substr(equals + 1));
     }
     return holds;
@@ -130,8 +130,8 @@ std::vector<DeviceConstant> asked(std::vector<DeviceConstant> all, const po::var
     };
     for (const std::string_view name : names) {
         if (std::ranges::any_of(all, [&](const auto& constant) { return is_called(constant, name); })) continue;
-        throw po::error(fmt::format("--fit: the device has no constant \"{}\"{}; it has {}", name,
-                                    suggestion(name, known), fmt::join(known, ", ")));
+        throw OptionError("--fit: the device has no constant \"{}\"{}; it has {}", name, suggestion(name, known),
+                          fmt::join(known, ", "));
     }
     std::ranges::copy_if(all, std::back_inserter(result), [&](const auto& constant) {
         return std::ranges::any_of(names, [&](std::string_view name) { return is_called(constant, name); });
@@ -167,7 +167,7 @@ std::vector<DeviceFitSource> read_tables(const Words& tables, const std::vector<
 
 void check_rows(const std::vector<DeviceFitSource>& sources) {
     if (std::ranges::any_of(sources, &DeviceFitSource::is_fitted)) return;
-    throw po::error(
+    throw OptionError(
         "no row is left to fit: name tables of kernels or a --set, and hold back fewer rows. Of a set, those count "
         "whose machine has a device of this name, which of a file is its own without .json");
 }
@@ -180,10 +180,9 @@ struct Gathered {
 
 // One job for all traces, or one for each.
 Study study_of_trace(const Words& jobs, std::size_t trace, std::size_t traces) {
-    if (jobs.empty()) throw po::error("--job: which job was recorded");
+    if (jobs.empty()) throw OptionError("--job: which job was recorded");
     if (jobs.size() != 1 && jobs.size() != traces) {
-        throw po::error(
-            fmt::format("--job: expected one job for all traces or one for each of {}, got {}", traces, jobs.size()));
+        throw OptionError("--job: expected one job for all traces or one for each of {}, got {}", traces, jobs.size());
     }
     return read_study(open_job(jobs[jobs.size() == 1 ? 0 : trace], {}).document);
 }
@@ -193,8 +192,8 @@ void add_traces(const Words& traces, const Words& jobs, const std::string& devic
         Study study = study_of_trace(jobs, i, traces.size());
         if (!device.empty()) study.device = load_device(device);
         if (i > 0 && study.device.name != gathered.studies.front().device.name) {
-            throw po::error(fmt::format("--job: one device at a time, got {} and {}",
-                                        gathered.studies.front().device.name, study.device.name));
+            throw OptionError("--job: one device at a time, got {} and {}", gathered.studies.front().device.name,
+                              study.device.name);
         }
         const Simulation run = simulate_step(study, make_plan(study));
         gathered.sources.push_back(trace_source(study, compare_step(read_kineto(traces[i]), run)));
@@ -214,7 +213,7 @@ void name_passes(Device& device) {
 double within_option(const po::variables_map& arguments) {
     const double factor = arguments["within"].as<double>();
     if (factor > 1.0 && std::isfinite(factor)) return factor;
-    throw po::error(fmt::format("--within: expected a factor above 1, got {}", factor));
+    throw OptionError("--within: expected a factor above 1, got {}", factor);
 }
 
 MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library) {
@@ -244,7 +243,7 @@ MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& ma
     }
     if (!errors.empty()) throw ConfigError(std::move(errors));
     if (std::ranges::all_of(result.rows, [](const CalibrationRow& row) { return row.is_held; })) {
-        throw po::error("--hold: no row is left to fit");
+        throw OptionError("--hold: no row is left to fit");
     }
     return result;
 }
@@ -259,7 +258,7 @@ DeviceFit calibrate_device(const po::variables_map& arguments) {
     Gathered gathered{.sources = read_tables(tables, holds), .studies = {}};
     add_traces(traces, option_texts(arguments, "job"), name, gathered);
     if (name.empty() && gathered.studies.empty())
-        throw po::error("name what to calibrate: --device, or --job of traces");
+        throw OptionError("name what to calibrate: --device, or --job of traces");
     if (name.empty()) name = gathered.studies.front().device.name;
     Device device = load_device(name);
     name_passes(device);

@@ -76,20 +76,20 @@ std::size_t one_of(const po::variables_map& arguments, const char* option, const
     const std::string text = option_text(arguments, option);
     const auto found = std::find(allowed.begin(), allowed.end(), text);
     if (found != allowed.end()) return static_cast<std::size_t>(found - allowed.begin());
-    throw po::error(fmt::format("--{}: expected {}, got \"{}\"{}", option, fmt::join(allowed, ", "), text,
-                                suggestion(text, allowed)));
+    throw OptionError("--{}: expected {}, got \"{}\"{}", option, fmt::join(allowed, ", "), text,
+                      suggestion(text, allowed));
 }
 
 Collective read_op(const std::string& text) {
     if (const auto op = find_collective(text)) return *op;
     const Words known = collective_names();
-    throw po::error(fmt::format("no collective is called \"{}\"{} (known: {})", text, suggestion(text, known),
-                                fmt::join(known, ", ")));
+    throw OptionError("no collective is called \"{}\"{} (known: {})", text, suggestion(text, known),
+                      fmt::join(known, ", "));
 }
 
 std::uint32_t read_rank(std::string_view text, std::uint32_t ranks) {
     if (const auto rank = parse_as<std::uint32_t>(text); rank && *rank < ranks) return *rank;
-    throw po::error(fmt::format("--order: expected ranks from 0 to {} as in 0,2-5,1; got \"{}\"", ranks - 1, text));
+    throw OptionError("--order: expected ranks from 0 to {} as in 0,2-5,1; got \"{}\"", ranks - 1, text);
 }
 
 // "0,2,4-7": each rank once.
@@ -99,13 +99,13 @@ std::vector<std::uint32_t> read_order(std::string_view text, std::uint32_t ranks
     for (const auto& [from, to] : ranges_in(text)) {
         const std::uint32_t first = read_rank(from, ranks), last = read_rank(to, ranks);
         for (std::uint32_t rank = first; rank <= last; ++rank) {
-            if (named[rank] != 0) throw po::error(fmt::format("--order: rank {} stands there twice", rank));
+            if (named[rank] != 0) throw OptionError("--order: rank {} stands there twice", rank);
             named[rank] = 1;
             order.push_back(rank);
         }
     }
     if (order.size() == ranks) return order;
-    throw po::error(fmt::format("--order: expected all {} ranks, got {}", ranks, order.size()));
+    throw OptionError("--order: expected all {} ranks, got {}", ranks, order.size());
 }
 
 SetLayout read_layout(const po::variables_map& arguments, const MachineInfo& machine) {
@@ -115,7 +115,7 @@ SetLayout read_layout(const po::variables_map& arguments, const MachineInfo& mac
     layout.groups = count_option(arguments, {"groups"}).value_or(1);
     layout.channels = count_option(arguments, channels).value_or(0);
     if (layout.ranks % layout.groups != 0) {
-        throw po::error(fmt::format("--groups: {} ranks do not fill {} equal groups", layout.ranks, layout.groups));
+        throw OptionError("--groups: {} ranks do not fill {} equal groups", layout.ranks, layout.groups);
     }
     if (arguments.count("order") > 0) layout.order = read_order(option_text(arguments, "order"), layout.ranks);
     return layout;
@@ -140,23 +140,22 @@ const Library& library_named(const MachineInfo& machine, const std::string& name
     if (const Library* const library = machine.find_library(name)) return *library;
     Words known;
     for (const Library& library : machine.libraries) known.push_back(library.name);
-    throw po::error(fmt::format("--library: {} has no \"{}\"{} (it has: {})", machine.name, name,
-                                suggestion(name, known), fmt::join(known, ", ")));
+    throw OptionError("--library: {} has no \"{}\"{} (it has: {})", machine.name, name, suggestion(name, known),
+                      fmt::join(known, ", "));
 }
 
 std::uint32_t ranks_per_node_option(const po::variables_map& arguments, const MachineInfo& machine) {
     const std::uint32_t ranks = count_option(arguments, {"ranks-per-node"}).value_or(machine.accelerators_per_node);
     if (ranks <= machine.accelerators_per_node) return ranks;
-    throw po::error(fmt::format("--ranks-per-node: a node of {} has {} accelerators, not {}", machine.name,
-                                machine.accelerators_per_node, ranks));
+    throw OptionError("--ranks-per-node: a node of {} has {} accelerators, not {}", machine.name,
+                      machine.accelerators_per_node, ranks);
 }
 
 SetLayout layout_of(std::uint32_t ranks, std::uint32_t ranks_per_node, const MachineInfo& machine) {
     const SetLayout layout{.ranks = ranks, .ranks_per_node = ranks_per_node};
     if (layout.nodes() <= machine.most_nodes) return layout;
-    throw po::error(fmt::format("--ranks: {} has {} nodes, which hold {} ranks at {} per node, not {}", machine.name,
-                                machine.most_nodes, std::uint64_t{machine.most_nodes} * ranks_per_node, ranks_per_node,
-                                ranks));
+    throw OptionError("--ranks: {} has {} nodes, which hold {} ranks at {} per node, not {}", machine.name,
+                      machine.most_nodes, std::uint64_t{machine.most_nodes} * ranks_per_node, ranks_per_node, ranks);
 }
 
 MeasurementHints measurement_hints(const po::variables_map& arguments) {
@@ -170,7 +169,7 @@ MeasurementHints measurement_hints(const po::variables_map& arguments) {
     for (const std::string& each : arguments["where"].as<Words>()) {
         const std::size_t equals = each.find('=');
         if (equals == each.npos || equals == 0) {
-            throw po::error(fmt::format("--where: expected COLUMN=VALUE, got \"{}\"", each));
+            throw OptionError("--where: expected COLUMN=VALUE, got \"{}\"", each);
         }
         hints.where.emplace_back(each.substr(0, equals), each.substr(equals + 1));
     }
@@ -185,16 +184,16 @@ Calls calls_option(const po::variables_map& arguments) {
 JitterTerms jitter_option(const po::variables_map& arguments, bool hashes) {
     if (arguments.count("samples") == 0) {
         for (const char* const option : {"jitter", "seed", "jobs"}) {
-            if (arguments.count(option) > 0) throw po::error(fmt::format("--{}: only with --samples", option));
+            if (arguments.count(option) > 0) throw OptionError("--{}: only with --samples", option);
         }
         return {};
     }
     const std::string text = option_text(arguments, "jitter");
     if (text.empty() && !hashes) {
-        throw po::error(
+        throw OptionError(
             "--samples: no machine file has a jitter that was measured; state one with --jitter, as in 0.05");
     }
-    if (arguments["explicit"].as<bool>()) throw po::error("--samples: of rounds in lock step, not with --explicit");
+    if (arguments["explicit"].as<bool>()) throw OptionError("--samples: of rounds in lock step, not with --explicit");
     JitterTerms terms{.samples = *count_option(arguments, {.name = "samples", .most = 10'000'000}),
                       .seed = count_option(arguments, {.name = "seed", .least = 0}).value_or(0),
                       .jobs = threads_option(arguments)};
@@ -217,7 +216,7 @@ CollectiveRequest collective_request(const po::variables_map& arguments) {
     request.convention = one_of(arguments, "format", {"nccl", "osu"}) == 0 ? SizeConvention::nccl : SizeConvention::osu;
     request.pace = arguments["explicit"].as<bool>() ? Pace::message_by_message : Pace::lock_step;
     if (request.pace == Pace::message_by_message && request.layout.groups > 1) {
-        throw po::error(fmt::format("--explicit: one group at a time, not {}", request.layout.groups));
+        throw OptionError("--explicit: one group at a time, not {}", request.layout.groups);
     }
     request.hottest_of_class = 3;
     request.jitter = jitter_option(arguments, request.routing().routing == Routing::ecmp);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <boost/math/policies/policy.hpp>
 #include <boost/math/special_functions/erf.hpp>
-#include <boost/program_options/errors.hpp>
 #include <cmath>
 #include <utility>
 
@@ -18,7 +17,6 @@ namespace weft {
 namespace {
 
 using Names = std::vector<std::string>;
-using boost::program_options::error;
 
 void add_once(Names& names, const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -28,8 +26,8 @@ std::string names_text(const Names& names) { return fmt::format("{}", fmt::join(
 
 [[noreturn]] void refuse(std::string_view option, const Library& library, Collective op, std::string_view name,
                          const Names& known) {
-    throw error(fmt::format("--{}: {} has no \"{}\" for {}{} (it has: {})", option, library.name, name, weft::name(op),
-                            suggestion(name, known), names_text(known)));
+    throw OptionError("--{}: {} has no \"{}\" for {}{} (it has: {})", option, library.name, name, weft::name(op),
+                      suggestion(name, known), names_text(known));
 }
 
 std::string shape_text(const GroupShape& shape) {
@@ -42,10 +40,10 @@ std::string shape_text(const GroupShape& shape) {
     Names possible;
     for (const Choice& choice : set.costs().candidates(request.op)) add_once(possible, choice.protocol->algorithm);
     const std::string& asked = request.preference.algorithm;
-    throw error(fmt::format("{} {} run {} among {}{}", request.library->name,
-                            asked.empty() ? "cannot" : "with the algorithm " + asked + " cannot", name(request.op),
-                            shape_text(set.costs().shape()),
-                            possible.empty() ? "" : " (possible: " + names_text(possible) + ")"));
+    throw OptionError("{} {} run {} among {}{}", request.library->name,
+                      asked.empty() ? "cannot" : "with the algorithm " + asked + " cannot", name(request.op),
+                      shape_text(set.costs().shape()),
+                      possible.empty() ? "" : " (possible: " + names_text(possible) + ")");
 }
 
 [[noreturn]] void refuse_size(CollectiveSet& set, const CollectiveRequest& request, Bytes message) {
@@ -55,9 +53,9 @@ std::string shape_text(const GroupShape& shape) {
         add_once(bounds, fmt::format("{} {} above {:.0f} up to {:.0f} B", row.algorithm, row.protocol,
                                      std::max(row.over.value, -1.0), row.most.value));
     }
-    throw error(fmt::format("no protocol of {} carries {} of {:.0f} B among {}; messages between two ranks: {}",
-                            request.library->name, name(request.op), message.value, shape_text(set.costs().shape()),
-                            names_text(bounds)));
+    throw OptionError("no protocol of {} carries {} of {:.0f} B among {}; messages between two ranks: {}",
+                      request.library->name, name(request.op), message.value, shape_text(set.costs().shape()),
+                      names_text(bounds));
 }
 
 // In long double, as by default, functions are set up at start-up to digits that not all have: under valgrind that
@@ -86,15 +84,15 @@ void check_preference(const Library& library, Collective op, const Preference& p
         add_once(protocols, row.protocol);
         if (row.algorithm == preference.algorithm) add_once(both, row.protocol);
     }
-    if (algorithms.empty()) throw error(fmt::format("{} has no {}", library.name, name(op)));
+    if (algorithms.empty()) throw OptionError("{} has no {}", library.name, name(op));
     const auto lacks = [](const Names& names, const std::string& name) {
         return !name.empty() && std::find(names.begin(), names.end(), name) == names.end();
     };
     if (lacks(algorithms, preference.algorithm)) refuse("algorithm", library, op, preference.algorithm, algorithms);
     if (lacks(protocols, preference.protocol)) refuse("protocol", library, op, preference.protocol, protocols);
     if (!preference.algorithm.empty() && lacks(both, preference.protocol)) {
-        throw error(fmt::format("--protocol: {} runs {} by {} in {} only, not in {}", library.name, name(op),
-                                preference.algorithm, names_text(both), preference.protocol));
+        throw OptionError("--protocol: {} runs {} by {} in {} only, not in {}", library.name, name(op),
+                          preference.algorithm, names_text(both), preference.protocol);
     }
 }
 

@@ -1,8 +1,6 @@
 // What `weft collective` is asked, as values.
 #pragma once
 
-#include <boost/program_options.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,6 +10,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/cost/group_costs.hpp"
+#include "tools/command.hpp"
 #include "topologies/collective_set.hpp"
 #include "topologies/fabric.hpp"
 #include "topologies/machine.hpp"
@@ -90,38 +89,36 @@ struct CollectiveRequest {
     bool draws_hashes() const { return jitter.samples > 0 && routing().routing == Routing::ecmp; }
 };
 
-// The library's choice, or a po::error that says what there is instead.
+// The library's choice, or an OptionError that says what there is instead.
 Choice choose(CollectiveSet& set, const CollectiveRequest& request, Bytes message);
 
-// Throws po::error for names that the library's table does not have for `op` (for any, if it is absent).
+// Throws OptionError for names that the library's table does not have for `op` (for any, if it is absent).
 void check_preference(const Library& library, Collective op, const Preference& preference);
 
 // The command line of `weft collective`.
 
 // "8:1G:2": from 8 bytes to 1 GiB, each twice the one before; "8,64K,1M": just these. Suffixes K, M, G and T (also KiB,
-// and so on) are powers of 1024. Throws po::error, which names `option`.
+// and so on) are powers of 1024. Throws OptionError, which names `option`.
 std::vector<Bytes> parse_sizes(std::string_view text, std::string_view option);
-
-namespace po = boost::program_options;
 
 std::vector<std::string> collective_names();
 
-// Throws po::error, or ConfigError for the machine file.
+// Throws OptionError, or ConfigError for the machine file.
 CollectiveRequest collective_request(const po::variables_map& arguments);
 
 // For the tables of measurements that --compare (and `weft calibrate`) reads.
 MeasurementHints measurement_hints(const po::variables_map& arguments);
 
-// --calls blocking|queued. Throws po::error for another word.
+// --calls blocking|queued. Throws OptionError for another word.
 Calls calls_option(const po::variables_map& arguments);
 
-// --ranks-per-node, or all accelerators of a node. Throws po::error for more than it has.
+// --ranks-per-node, or all accelerators of a node. Throws OptionError for more than it has.
 std::uint32_t ranks_per_node_option(const po::variables_map& arguments, const MachineInfo& machine);
 
-// One group of so many ranks. Throws po::error where they need more nodes than the machine has.
+// One group of so many ranks. Throws OptionError where they need more nodes than the machine has.
 SetLayout layout_of(std::uint32_t ranks, std::uint32_t ranks_per_node, const MachineInfo& machine);
 
-// Of the machine: the one of that name, or its default if it is empty. Throws po::error, with the nearest names.
+// Of the machine: the one of that name, or its default if it is empty. Throws OptionError, with the nearest names.
 const Library& library_named(const MachineInfo& machine, const std::string& name);
 
 }  // namespace weft

@@ -113,13 +113,12 @@ Seconds explicit_time(CollectiveSet& set, const Topology& topology, const Collec
     const GroupShape& shape = set.costs().shape();
     if (shape.members < 2) return set.time(choice, message);
     if (!has_rounds(*choice.algorithm, shape)) {
-        throw po::error(fmt::format("--explicit: {} does not go round by round; force another with --algorithm",
-                                    choice.algorithm->name));
+        throw OptionError("--explicit: {} does not go round by round; force another with --algorithm",
+                          choice.algorithm->name);
     }
     const double messages = messages_of(choice, shape, set.channels(choice));
     if (messages > most_messages) {
-        throw po::error(
-            fmt::format("--explicit: {:.3g} messages; at most {:.0g} are run one by one", messages, most_messages));
+        throw OptionError("--explicit: {:.3g} messages; at most {:.0g} are run one by one", messages, most_messages);
     }
     return run_explicitly(*choice.algorithm, shape,
                           set.communicators(request.library->order_of(*choice.algorithm)).front(), message,

@@ -55,7 +55,7 @@ struct CollectiveRow {
 // Hears what each link carries in the call of a row. Not of messages sent one by one.
 using TrafficListener = std::function<void(const Topology& topology, const CollectiveRow& row, const LinkTraffic&)>;
 
-// Throws po::error for what cannot run.
+// Throws OptionError for what cannot run.
 std::vector<CollectiveRow> predict(const CollectiveRequest& request, const TrafficListener& listener = {});
 
 // Predictions beside measurements.

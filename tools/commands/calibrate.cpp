@@ -24,8 +24,8 @@ std::vector<Constant> constants_asked(const std::string& list) {
     for (const std::string_view name : parts_of(list, ',')) {
         const auto found = std::ranges::find(known, name);
         if (found == known.end()) {
-            throw po::error(
-                fmt::format("--fit: expected {}, got \"{}\"{}", fmt::join(known, ", "), name, suggestion(name, known)));
+            throw OptionError("--fit: expected {}, got \"{}\"{}", fmt::join(known, ", "), name,
+                              suggestion(name, known));
         }
         constants.push_back(static_cast<Constant>(found - known.begin()));
     }
@@ -34,7 +34,7 @@ std::vector<Constant> constants_asked(const std::string& list) {
 
 Answer calibrate_library(const po::variables_map& arguments) {
     if (arguments.count("table") == 0) throw po::required_option("table");
-    if (arguments.count("set") > 0) throw po::error("--set: validation sets fit a --device");
+    if (arguments.count("set") > 0) throw OptionError("--set: validation sets fit a --device");
     const std::string machine_name = option_text(arguments, "machine");
     const Machine machine = Machine::load(machine_name);
     const Library& library = library_named(machine.info(), option_text(arguments, "library"));
@@ -59,7 +59,7 @@ Answer calibrate_library(const po::variables_map& arguments) {
 Answer answer_calibrate(const po::variables_map& arguments) {
     const bool is_device = arguments.count("device") > 0 || arguments.count("job") > 0;
     if (is_device == (arguments.count("machine") > 0)) {
-        throw po::error("name what to calibrate: either --machine, or --device, or --job of recorded steps");
+        throw OptionError("name what to calibrate: either --machine, or --device, or --job of recorded steps");
     }
     if (!is_device) return calibrate_library(arguments);
     const DeviceFit fit = calibrate_device(arguments);

@@ -239,7 +239,7 @@ Finding check(const po::variables_map& arguments, std::string_view& kind) {
     kind = enumerator_name(checked);
     if (checked == Checked::job) return check_job(arguments);
     if (!job_overrides(arguments).empty())
-        throw po::error(fmt::format("--set and its like: override keys of a job, not of a {}", kind));
+        throw OptionError("--set and its like: override keys of a job, not of a {}", kind);
     return checked == Checked::machine ? check_machine(name) : check_model(name, load_model(name), {});
 }
 

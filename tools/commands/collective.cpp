@@ -35,7 +35,7 @@ std::vector<CollectiveMeasurement> measurements(const po::variables_map& argumen
     if (!arguments["sizes"].defaulted()) {
         std::erase_if(rows,
                       [&](const CollectiveMeasurement& row) { return std::ranges::count(messages, row.size) == 0; });
-        if (rows.empty()) throw po::error("--sizes: none of these was measured");
+        if (rows.empty()) throw OptionError("--sizes: none of these was measured");
         return rows;
     }
     messages.clear();
@@ -84,15 +84,15 @@ std::string report_of(const po::variables_map& arguments, const CollectiveReques
 
 void check_options(const po::variables_map& arguments) {
     const bool csv = given(arguments, "csv");
-    if (csv && given(arguments, "json")) throw po::error("--json and --csv: only one of them");
-    if (csv && given(arguments, "explain")) throw po::error("--explain: not in --csv");
-    if (csv && arguments.count("compare") > 0) throw po::error("--compare: not in --csv");
+    if (csv && given(arguments, "json")) throw OptionError("--json and --csv: only one of them");
+    if (csv && given(arguments, "explain")) throw OptionError("--explain: not in --csv");
+    if (csv && arguments.count("compare") > 0) throw OptionError("--compare: not in --csv");
     if (given(arguments, "explicit") && arguments.count("links") > 0) {
-        throw po::error("--links: not of messages sent one by one (--explicit)");
+        throw OptionError("--links: not of messages sent one by one (--explicit)");
     }
     for (const char* option : {"convention", "where"}) {
         if (arguments.count(option) > 0 && arguments.count("compare") == 0) {
-            throw po::error(fmt::format("--{}: only with --compare", option));
+            throw OptionError("--{}: only with --compare", option);
         }
     }
 }

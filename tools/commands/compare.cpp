@@ -25,7 +25,7 @@ std::vector<ComparedJob> compared(const po::variables_map& arguments) {
     const std::vector<std::string> overrides = job_overrides(arguments);
     if (paths.size() == 1) {
         if (overrides.empty()) {
-            throw po::error(
+            throw OptionError(
                 "compare: one job and nothing that makes another of it; give a second job, or --set, "
                 "--machine, --nodes or --model");
         }
@@ -62,11 +62,11 @@ std::vector<std::string> traces_among(const po::variables_map& arguments) {
     std::vector<std::string> traces;
     for (const std::string& path : paths) {
         if (!is_kineto(path)) continue;
-        if (&path == &paths.front()) throw po::error("compare: the job comes first, then traces of it");
+        if (&path == &paths.front()) throw OptionError("compare: the job comes first, then traces of it");
         traces.push_back(path);
     }
     if (!traces.empty() && traces.size() + 1 != paths.size()) {
-        throw po::error("compare: expected several jobs, or one job and traces of it");
+        throw OptionError("compare: expected several jobs, or one job and traces of it");
     }
     return traces;
 }

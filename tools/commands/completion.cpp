@@ -23,9 +23,9 @@ Answer run_completion(const po::variables_map& arguments) {
     }
     const Words shells = shell_names();
     if (std::ranges::find(shells, shell) == shells.end()) {
-        throw po::error(fmt::format("expected one of {}, got \"{}\"", fmt::join(shells, ", "), shell));
+        throw OptionError("expected one of {}, got \"{}\"", fmt::join(shells, ", "), shell);
     }
-    if (!words.empty()) throw po::error("too many arguments");
+    if (!words.empty()) throw OptionError("too many arguments");
     return {std::string(completion_script(shell))};
 }
 

@@ -27,7 +27,7 @@ std::vector<RankId> asked_ranks(const po::variables_map& arguments, std::uint32_
 // Files of the step go into a folder, which is made once it is known that they can be written.
 void export_step(const ExportFormat& format, const po::variables_map& arguments) {
     const std::filesystem::path folder = option_text(arguments, "out");
-    if (folder.empty()) throw po::error(fmt::format("--format {} writes several files: --out FOLDER", format.name));
+    if (folder.empty()) throw OptionError("--format {} writes several files: --out FOLDER", format.name);
     const Study study = job_study(arguments);
     const Plan plan = make_plan(study);
     const std::vector<RankId> ranks = asked_ranks(arguments, plan.job.layout.ranks());
@@ -50,7 +50,7 @@ void export_step(const ExportFormat& format, const po::variables_map& arguments)
 Answer answer_export(const po::variables_map& arguments) {
     const ExportFormat& format = find_export(arguments["format"].as<std::string>());
     if (format.step != nullptr) return export_step(format, arguments), Answer{};
-    if (arguments.count("ranks")) throw po::error("--ranks is of formats that show a simulated step");
+    if (arguments.count("ranks")) throw OptionError("--ranks is of formats that show a simulated step");
     std::string text = format.job(job_study(arguments));
     if (!arguments.count("out")) return {std::move(text)};
     write_file_atomically(arguments["out"].as<std::string>(), text);

@@ -21,7 +21,7 @@ Answer run_merge(const po::variables_map& arguments) {
     try {
         result_format(out);
     } catch (const std::invalid_argument& error) {
-        throw po::error(std::string("OUT: ") + error.what());
+        throw OptionError(std::string("OUT: ") + error.what());
     }
     const std::string page = output_option(arguments, "report", {".html"});
     const auto& names = arguments["shard"].as<Paths>();

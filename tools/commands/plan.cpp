@@ -49,19 +49,18 @@ PlanResult search(const PlanRequest& request, const po::variables_map& arguments
 std::optional<RunQuestion> run_question(const po::variables_map& arguments, std::size_t machines) {
     const std::optional<double> tokens = decimal_option(arguments, "tokens", "15T");
     const std::string prices = option_text(arguments, "price");
-    if (!tokens && !prices.empty()) throw po::error("--price is of a run; give its --tokens");
+    if (!tokens && !prices.empty()) throw OptionError("--price is of a run; give its --tokens");
     if (!tokens) return std::nullopt;
     RunQuestion question{.tokens = *tokens, .prices = {}};
     if (prices.empty()) return question;
     for (const std::string_view text : parts_of(prices, ',')) {
         const auto price = parse_as<double>(text);
-        if (!price || !(*price > 0))
-            throw po::error(fmt::format("--price: expected prices such as 2.5,6, got \"{}\"", prices));
+        if (!price || !(*price > 0)) throw OptionError("--price: expected prices such as 2.5,6, got \"{}\"", prices);
         question.prices.push_back(*price);
     }
     if (question.prices.size() == machines) return question;
     if (question.prices.size() > 1) {
-        throw po::error(fmt::format("--price: {} prices for {} machines", question.prices.size(), machines));
+        throw OptionError("--price: {} prices for {} machines", question.prices.size(), machines);
     }
     question.prices.resize(machines, question.prices.front());
     return question;
@@ -70,8 +69,7 @@ std::optional<RunQuestion> run_question(const po::variables_map& arguments, std:
 // --machines.
 Answer plan_machines(const po::variables_map& arguments) {
     for (const char* const option : {"report", "out", "write-job", "launch", "machine"}) {
-        if (arguments.count(option))
-            throw po::error(fmt::format("--{} is of one machine, --machines of several", option));
+        if (arguments.count(option)) throw OptionError("--{} is of one machine, --machines of several", option);
     }
     std::vector<std::string> machines;
     const std::string all = option_text(arguments, "machines");
@@ -130,7 +128,7 @@ void print_launch(const PlanRequest& request, const PlanResult& result, const Ex
 const ExportFormat* launch_format(const po::variables_map& arguments) {
     if (!arguments.count("launch")) return nullptr;
     const ExportFormat& format = find_export(arguments["launch"].as<std::string>());
-    if (format.job == nullptr) throw po::error("--launch: " + std::string(format.name) + " is of machines");
+    if (format.job == nullptr) throw OptionError("--launch: " + std::string(format.name) + " is of machines");
     return &format;
 }
 
@@ -182,7 +180,7 @@ Answer run_plan(const po::variables_map& arguments) {
         if (launch != nullptr) print_launch(request, result, *launch);
         return {.exit = verdict(result)};
     } catch (const std::invalid_argument& error) {
-        throw po::error(error.what());
+        throw OptionError(error.what());
     }
 }
 

@@ -29,7 +29,7 @@ std::vector<BatchStretch> batches(const po::variables_map& arguments, const Job&
     std::vector<BatchStretch> all;
     if (const std::optional<BatchRamp> ramp = batch_ramp(arguments)) {
         const std::string why = obstacle(*ramp, job.batch.global, std::uint64_t{job.batch.micro} * job.layout.data);
-        if (!why.empty()) throw po::error("--ramp: " + why);
+        if (!why.empty()) throw OptionError("--ramp: " + why);
         all = stretches(*ramp, job.batch.global);
     }
     all.push_back({job.batch.global, 0});

@@ -14,7 +14,7 @@ Answer run_schema(const po::variables_map& arguments) {
     const auto kind = arguments["kind"].as<std::string>();
     const std::vector<std::string> kinds = reference_kinds();
     if (std::ranges::find(kinds, kind) == kinds.end()) {
-        throw po::error(fmt::format("expected one of {}, got \"{}\"", fmt::join(kinds, ", "), kind));
+        throw OptionError("expected one of {}, got \"{}\"", fmt::join(kinds, ", "), kind);
     }
     const Reference reference = make_reference(kind);
     return {given(arguments, "markdown") ? reference_markdown(reference) : json_schema(reference)};

@@ -105,10 +105,11 @@ Files asked_files(const po::variables_map& arguments) {
                       .slices = count_option(arguments, most_link_samples).value_or(0)};
     if (given(arguments, "compare") &&
         (files.show_ops() || !files.links.empty() || !arguments["network"].defaulted())) {
-        throw po::error("--compare runs both networks; it takes no --network, --trace, --picture, --report or --links");
+        throw OptionError(
+            "--compare runs both networks; it takes no --network, --trace, --picture, --report or --links");
     }
     if (files.slices > 0 && files.links.empty()) {
-        throw po::error("--link-samples is of the file that --links writes");
+        throw OptionError("--link-samples is of the file that --links writes");
     }
     flops_option(arguments);  // refuses unknown names
     return files;

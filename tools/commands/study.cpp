@@ -22,7 +22,7 @@ std::vector<StudyFigure> chosen_figures(const po::variables_map& arguments) {
     };
     for (const std::string& name : wanted) {
         if (std::ranges::none_of(figures, [&](const StudyFigure& figure) { return is_called(figure, name); })) {
-            throw po::error(fmt::format("--figure: there is no figure {} here; --list shows those there are", name));
+            throw OptionError("--figure: there is no figure {} here; --list shows those there are", name);
         }
     }
     std::erase_if(figures, [&](const StudyFigure& figure) {

@@ -49,7 +49,7 @@ void write_shard(const std::filesystem::path& path, const SweepRun::Outcome& out
 std::string report_path(const po::variables_map& arguments) {
     std::string path = output_option(arguments, "report", {".html"});
     if (!path.empty() && arguments.count("shard")) {
-        throw po::error("--report needs all rows, and --shard has a part of them: weft merge writes the report");
+        throw OptionError("--report needs all rows, and --shard has a part of them: weft merge writes the report");
     }
     return path;
 }
@@ -119,17 +119,17 @@ Answer submit(const po::variables_map& arguments, const SweepRequest& request, c
     if (const auto& to = arguments["submit"].as<std::string>(); to != "slurm") {
         throw unexpected("submit", "slurm", to);
     }
-    if (!settings.out || !arguments.count("job")) throw po::error("--submit needs JOB, and --out for the table");
+    if (!settings.out || !arguments.count("job")) throw OptionError("--submit needs JOB, and --out for the table");
     for (const char* const option : {"shard", "jobs", "json", "report"}) {
         if (!arguments[option].empty() && !arguments[option].defaulted()) {
-            throw po::error(fmt::format("--submit and --{} do not go together", option));
+            throw OptionError("--submit and --{} do not go together", option);
         }
     }
     std::size_t points = 0;
     try {
         points = points_of(request).size();
     } catch (const std::invalid_argument& error) {
-        throw po::error(error.what());
+        throw OptionError(error.what());
     }
     const std::uint32_t shards =
         *count_option(arguments, {.name = "shards", .most = 10'000, .reason = "Slurm's arrays"});
@@ -160,7 +160,7 @@ Answer run_sweep(const po::variables_map& arguments) {
         settings.progress = [&bar](std::size_t done, std::size_t rows) { bar.show(done, rows); };
         outcome = sweep.run(*crew, settings);
     } catch (const std::invalid_argument& error) {
-        throw po::error(error.what());
+        throw OptionError(error.what());
     }
     if (!crew->leads()) return {};
     if (!outcome.is_complete()) return report_interruption(settings, outcome);

@@ -1,6 +1,4 @@
 // `weft topology MACHINE`: what a machine is made of, and how its parts reach one another.
-#include <fmt/format.h>
-
 #include <string>
 
 #include "sim/base/texts.hpp"
@@ -22,7 +20,7 @@ std::uint32_t nodes_asked(const po::variables_map& arguments, const MachineInfo&
 
 RankId read_rank(std::string_view text, std::uint32_t ranks) {
     if (const auto rank = parse_as<std::uint32_t>(text); rank && *rank < ranks) return RankId(*rank);
-    throw po::error(fmt::format("--route: expected two ranks from 0 to {}, as in 0,9; got \"{}\"", ranks - 1, text));
+    throw OptionError("--route: expected two ranks from 0 to {}, as in 0,9; got \"{}\"", ranks - 1, text);
 }
 
 RouteFacts route_asked(std::string_view pair, const Topology& topology) {
@@ -45,7 +43,7 @@ Answer run_topology(const po::variables_map& arguments) {
     // Nodes that follow one another in a placed job need not be neighbours.
     if (!fabric.placement.empty()) info.neighbourhoods.clear();
     const bool json = given(arguments, "json");
-    if (given(arguments, "all") && !given(arguments, "dot")) throw po::error("--all is of the drawing (--dot)");
+    if (given(arguments, "all") && !given(arguments, "dot")) throw OptionError("--all is of the drawing (--dot)");
     if (given(arguments, "dot")) return {to_graphviz(topology, given(arguments, "all") ? Drawn::all : Drawn::used)};
     if (given(arguments, "graphml")) return {to_graphml(topology)};
     if (arguments.count("route") > 0) {

@@ -177,7 +177,7 @@ std::string traffic_json(const TrafficRequest& request, const TrafficFacts& fact
 
 Answer answer_traffic(const po::variables_map& arguments) {
     const bool json = given(arguments, "json"), csv = given(arguments, "csv");
-    if (json && csv) throw po::error("--json and --csv: only one of them");
+    if (json && csv) throw OptionError("--json and --csv: only one of them");
     const std::uint32_t top = *count_option(arguments, {"top"});
     const std::string report = output_option(arguments, "report", {".html"});
     const TrafficRequest request = traffic_request(arguments);

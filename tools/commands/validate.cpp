@@ -41,13 +41,13 @@ std::vector<ValidationSet> load_sets(const po::variables_map& arguments) {
 }
 
 std::string job_of(const std::vector<ValidationSet>& sets, const std::string& name) {
-    if (sets.size() != 1) throw po::error("--job-of: say with --set which set the row belongs to");
+    if (sets.size() != 1) throw OptionError("--job-of: say with --set which set the row belongs to");
     std::vector<std::string> known;
     for (const ValidationRow& row : sets.front().rows) {
         if (row.name == name) return row_job_text(sets.front(), row);
         known.push_back(row.name);
     }
-    throw po::error(fmt::format("--job-of: {} has no row \"{}\"{}", sets.front().name, name, suggestion(name, known)));
+    throw OptionError("--job-of: {} has no row \"{}\"{}", sets.front().name, name, suggestion(name, known));
 }
 
 std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std::vector<ValidationSet>& sets) {
@@ -61,7 +61,7 @@ std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std
 Answer run_leave_out(const po::variables_map& arguments) {
     for (const auto& [option, value] : arguments) {
         if (value.defaulted() || option == "leave-out" || option == "jobs") continue;
-        throw po::error("--leave-out takes no --" + option);
+        throw OptionError("--leave-out takes no --" + option);
     }
     auto names = arguments["leave-out"].as<std::vector<std::string>>();
     std::vector<ValidationSet> shipped;
@@ -79,14 +79,15 @@ Answer run_validate(const po::variables_map& arguments) {
     const std::string report = output_option(arguments, "report", {".html"});
     const std::string record = output_option(arguments, "record", {".csv"});
     if (!record.empty() && (arguments.count("set") > 0 || arguments.count("filter") > 0)) {
-        throw po::error("--record is of all shipped sets: it takes no --set and no --filter");
+        throw OptionError("--record is of all shipped sets: it takes no --set and no --filter");
     }
     if (arguments.count("leave-out") > 0) return run_leave_out(arguments);
     const std::vector<ValidationSet> sets = load_sets(arguments);
     if (given(arguments, "list")) return {validation_list(sets)};
     if (arguments.count("job-of")) return {job_of(sets, option_text(arguments, "job-of"))};
     const std::vector<ValidatedRow> rows = run_rows(arguments, sets);
-    if (rows.empty()) throw po::error("--filter: no row has \"" + option_text(arguments, "filter") + "\" in its name");
+    if (rows.empty())
+        throw OptionError("--filter: no row has \"" + option_text(arguments, "filter") + "\" in its name");
     const Coverage coverage = arguments.count("filter") ? Coverage::filtered : Coverage::whole;
     const Validation validation{.sets = sets,
                                 .rows = rows,

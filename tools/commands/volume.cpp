@@ -20,12 +20,12 @@ namespace {
 RankId chosen_rank(const po::variables_map& arguments, const Job& job) {
     const std::uint32_t rank = *count_option(arguments, {.name = "rank", .least = 0});
     if (rank < job.layout.ranks()) return RankId{rank};
-    throw po::error(fmt::format("--rank: the job has ranks 0 to {}, not {}", job.layout.ranks() - 1, rank));
+    throw OptionError("--rank: the job has ranks 0 to {}, not {}", job.layout.ranks() - 1, rank);
 }
 
 // The table and lines that the logger prints, timed by a simulation in which its calls block.
 std::string log_text(const Study& study, const po::variables_map& arguments) {
-    if (given(arguments, "histogram")) throw po::error("--histogram: with --view logger only for --json or --csv");
+    if (given(arguments, "histogram")) throw OptionError("--histogram: with --view logger only for --json or --csv");
     const RankId rank = chosen_rank(arguments, study.job);
     const std::uint32_t steps = *count_option(arguments, {"steps"});
     if (const std::string why = obstacle(make_plan(study)); !why.empty()) {
@@ -54,12 +54,12 @@ void check_options(const po::variables_map& arguments, const std::string& view) 
         throw unexpected("view", "paper, framework or logger", view);
     }
     const bool json = given(arguments, "json"), csv = given(arguments, "csv"), totals = given(arguments, "totals");
-    if (json && csv) throw po::error("--json and --csv: only one of them");
-    if (totals && !csv) throw po::error("--totals: only with --csv; other outputs have the totals anyway");
-    if (totals && given(arguments, "histogram")) throw po::error("--totals and --histogram: only one of them");
+    if (json && csv) throw OptionError("--json and --csv: only one of them");
+    if (totals && !csv) throw OptionError("--totals: only with --csv; other outputs have the totals anyway");
+    if (totals && given(arguments, "histogram")) throw OptionError("--totals and --histogram: only one of them");
     const bool log = view == "logger" && !json && !csv;
-    if (!log && given(arguments, "verbose")) throw po::error("--verbose: only for the text of --view logger");
-    if (!log && !arguments["steps"].defaulted()) throw po::error("--steps: only for the text of --view logger");
+    if (!log && given(arguments, "verbose")) throw OptionError("--verbose: only for the text of --view logger");
+    if (!log && !arguments["steps"].defaulted()) throw OptionError("--steps: only for the text of --view logger");
     count_option(arguments, {"steps"});  // refuses before anything runs
 }
 
@@ -69,8 +69,8 @@ std::string view_of(const po::variables_map& arguments, const std::string& view)
     const RankId rank = chosen_rank(arguments, study.job);
     if (view == "framework") return table_text(study, framework_volume(make_plan(study), rank), arguments);
     if (study.job.framework->name != "deepspeed") {
-        throw po::error(fmt::format("--view logger: only DeepSpeed has this logger; the job's framework is {}",
-                                    study.job.framework->name));
+        throw OptionError("--view logger: only DeepSpeed has this logger; the job's framework is {}",
+                          study.job.framework->name);
     }
     if (!given(arguments, "json") && !given(arguments, "csv")) return log_text(study, arguments);
     return table_text(study, logger_volume(make_plan(study), rank), arguments);

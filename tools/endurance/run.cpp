@@ -59,7 +59,7 @@ std::optional<std::uint64_t> whole_decimal(const Arguments& arguments, const cha
     const std::optional<double> value = decimal_option(arguments, option, "100K");
     if (!value) return std::nullopt;
     if (*value == std::trunc(*value) && *value < 1e15) return static_cast<std::uint64_t>(*value);
-    throw po::error(fmt::format("--{}: expected a whole number below 10^15, got {}", option, *value));
+    throw OptionError("--{}: expected a whole number below 10^15, got {}", option, *value);
 }
 
 void read_interval(const Arguments& arguments, RunTerms& terms) {
@@ -107,7 +107,7 @@ RunTerms run_terms(const Arguments& arguments) {
     RunTerms terms{.tokens = decimal_option(arguments, "tokens", "15T"), .steps = whole_decimal(arguments, "steps")};
     if (const std::optional<double> days = decimal_option(arguments, "days", "54")) terms.time = Seconds{*days * 86400};
     const int lengths = int{terms.tokens.has_value()} + int{terms.steps.has_value()} + int{terms.time.has_value()};
-    if (lengths != 1) throw po::error("how long is the run? one of --tokens, --steps and --days");
+    if (lengths != 1) throw OptionError("how long is the run? one of --tokens, --steps and --days");
     terms.saving = arguments["asynchronous"].as<bool>() ? Saving::asynchronous : Saving::synchronous;
     read_interval(arguments, terms);
     terms.spares = count_option(arguments, {.name = "spares", .least = 0});
@@ -141,10 +141,10 @@ void check_work(const LongRun& run, std::uint64_t samples) {
     const double one = pieces_of(run), all = one * static_cast<double>(samples);
     if (one <= most_of_one && all <= most) return;
     throw RangeError(
-        fmt::format("a run has about {:.2g} interruptions and checkpoints that wait for one another, {} runs have "
-                    "{:.2g}: up to {:.0e} of one and {:.0e} of all are played. Ask for {}",
-                    one, samples, all, most_of_one, most,
-                    one > most_of_one ? "a shorter run" : fmt::format("--samples {:.0f}", std::floor(most / one))));
+        "a run has about {:.2g} interruptions and checkpoints that wait for one another, {} runs have "
+        "{:.2g}: up to {:.0e} of one and {:.0e} of all are played. Ask for {}",
+        one, samples, all, most_of_one, most,
+        one > most_of_one ? "a shorter run" : fmt::format("--samples {:.0f}", std::floor(most / one)));
 }
 
 const RunQuantity* RunResult::find(std::string_view key) const {

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-// Throws po::error.
+// Throws OptionError.
 RunTerms run_terms(const po::variables_map& arguments);
 std::optional<BatchRamp> batch_ramp(const po::variables_map& arguments);
 std::optional<double> price(const po::variables_map& arguments);

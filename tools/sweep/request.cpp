@@ -84,7 +84,7 @@ auto read_option(std::string_view option, Read read) {
     try {
         return read();
     } catch (const std::invalid_argument& error) {
-        throw po::error(fmt::format("--{}: {}", option, error.what()));
+        throw OptionError("--{}: {}", option, error.what());
     }
 }
 
@@ -197,7 +197,7 @@ SweepRequest sweep_request(const po::variables_map& arguments) {
     append(varied, option_texts(arguments, "vary"), "vary", parse_variation);
     variations.insert(variations.end(), varied.begin(), varied.end());
     if (variations.empty()) {
-        throw po::error("nothing varies: give --vary KEY=V1,V2,..., --zip, or a sweep file in place of the job");
+        throw OptionError("nothing varies: give --vary KEY=V1,V2,..., --zip, or a sweep file in place of the job");
     }
     request.grid = read_option("vary", [&] { return SweepGrid(std::move(variations)); });
     const Texts overrides = job_overrides(arguments), conditions = option_texts(arguments, "where");
@@ -213,11 +213,11 @@ SweepSettings sweep_settings(const po::variables_map& arguments) {
     if (arguments.count("out")) settings.out = arguments["out"].as<std::string>();
     if (arguments["resume"].as<bool>()) settings.resume = Resume::yes;
     if (settings.resume == Resume::yes && !settings.out)
-        throw po::error("--resume needs --out: its journal is beside it");
+        throw OptionError("--resume needs --out: its journal is beside it");
     if (arguments.count("shard")) {
         settings.shard = read_option("shard", [&] { return parse_shard(arguments["shard"].as<std::string>()); });
         if (!settings.out || settings.out->extension() != ".shard") {
-            throw po::error(
+            throw OptionError(
                 "--shard: expected --out with a name that ends in .shard; weft merge makes a table of them");
         }
     } else if (settings.out) {

@@ -80,10 +80,10 @@ struct SweepSettings {
     std::function<void(std::size_t done, std::size_t rows)> progress = [](std::size_t, std::size_t) {};
 };
 
-// From the job or sweep file, --vary, --zip, --where and --set. Throws po::error, ConfigError.
+// From the job or sweep file, --vary, --zip, --where and --set. Throws OptionError, ConfigError.
 SweepRequest sweep_request(const po::variables_map& arguments);
 
-// From --out, --shard and --resume; without a crew's settings. Throws po::error.
+// From --out, --shard and --resume; without a crew's settings. Throws OptionError.
 SweepSettings sweep_settings(const po::variables_map& arguments);
 
 }  // namespace weft

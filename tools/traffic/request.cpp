@@ -1,7 +1,5 @@
 #include "tools/traffic/request.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -18,10 +16,10 @@ std::optional<std::uint32_t> ranks_option(const po::variables_map& arguments, st
                                           const MachineInfo& machine) {
     const std::optional<std::uint32_t> ranks = count_option(arguments, {"ranks"});
     const std::optional<std::uint32_t> nodes = count_option(arguments, {"nodes"});
-    if (ranks && nodes) throw po::error("--ranks and --nodes: only one of them");
+    if (ranks && nodes) throw OptionError("--ranks and --nodes: only one of them");
     if (!nodes) return ranks;
     if (*nodes <= machine.most_nodes) return *nodes * ranks_per_node;
-    throw po::error(fmt::format("--nodes: {} has {} nodes, not {}", machine.name, machine.most_nodes, *nodes));
+    throw OptionError("--nodes: {} has {} nodes, not {}", machine.name, machine.most_nodes, *nodes);
 }
 
 // The one of PATTERN, --list and --matrix that is given.
@@ -29,10 +27,10 @@ const char* source_of(const po::variables_map& arguments) {
     const char* source = nullptr;
     for (const char* const each : {"pattern", "list", "matrix"}) {
         if (arguments.count(each) == 0) continue;
-        if (source != nullptr) throw po::error("PATTERN, --list and --matrix: only one of them");
+        if (source != nullptr) throw OptionError("PATTERN, --list and --matrix: only one of them");
         source = each;
     }
-    if (source == nullptr) throw po::error("expected a PATTERN, --list or --matrix");
+    if (source == nullptr) throw OptionError("expected a PATTERN, --list or --matrix");
     return source;
 }
 
@@ -42,13 +40,13 @@ RankMessages read_messages(const po::variables_map& arguments, std::optional<std
     const std::string source = source_of(arguments);
     const std::string file = option_text(arguments, source.c_str());
     if (source == "pattern") {
-        if (!ranks) throw po::error("--ranks or --nodes: a pattern needs one of them");
+        if (!ranks) throw OptionError("--ranks or --nodes: a pattern needs one of them");
         const std::vector<Bytes> sizes =
             parse_sizes(arguments.count("size") > 0 ? option_text(arguments, "size") : "1M", "size");
-        if (sizes.size() != 1) throw po::error(fmt::format("--size: expected one, got {}", sizes.size()));
+        if (sizes.size() != 1) throw OptionError("--size: expected one, got {}", sizes.size());
         return {*ranks, traffic_pattern(file, *ranks, sizes.front())};
     }
-    if (arguments.count("size") > 0) throw po::error(fmt::format("--size: of patterns; --{} says its own", source));
+    if (arguments.count("size") > 0) throw OptionError("--size: of patterns; --{} says its own", source);
     const auto read = source == "list" ? read_message_list : read_traffic_matrix;
     RankMessages messages = read(file, read_text(file), ranks.value_or(most_ranks));
     messages.ranks = ranks.value_or(messages.ranks);

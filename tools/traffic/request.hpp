@@ -35,9 +35,9 @@ struct RankMessage {
 //   uniform                every rank to every other
 std::vector<std::string> traffic_pattern_names();
 
-[[noreturn]] void refuse_so_many();  // messages: po::error
+[[noreturn]] void refuse_so_many();  // messages: OptionError
 
-// Among `ranks` ranks. Throws po::error for a pattern that is not known, that has nothing to send among so many,
+// Among `ranks` ranks. Throws OptionError for a pattern that is not known, that has nothing to send among so many,
 // or more than most_rank_messages.
 std::vector<RankMessage> traffic_pattern(std::string_view text, std::uint32_t ranks, Bytes size);
 
@@ -66,7 +66,7 @@ struct TrafficRequest {
     std::vector<RankMessage> messages{};
 };
 
-// Throws po::error; ConfigError for files.
+// Throws OptionError; ConfigError for files.
 TrafficRequest traffic_request(const boost::program_options::variables_map& arguments);
 
 // What `weft traffic` tells, as values.

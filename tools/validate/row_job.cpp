@@ -111,7 +111,7 @@ double value_of(std::string_view quantity, const RunResult& result) {
     for (const std::string_view key : {"goodput", "hardware", "software", "planned"}) {
         if (name == key) return mean(key);
     }
-    throw RangeError(fmt::format("a run has no {}", quantity));
+    throw RangeError("a run has no {}", quantity);
 }
 
 }  // namespace

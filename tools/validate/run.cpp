@@ -172,12 +172,12 @@ double communication_time(std::string_view quantity, const Report& report) {
         time += row.time;
         calls += row.calls;
     }
-    if (calls == 0) throw RangeError(fmt::format("the step has no call for {}", quantity));
+    if (calls == 0) throw RangeError("the step has no call for {}", quantity);
     return of_call ? time.value / calls : time.value;
 }
 
 double metric(std::string_view key, const Report& report) {
-    if (!report.has(key)) throw RangeError(fmt::format("a step has no metric {}", key));
+    if (!report.has(key)) throw RangeError("a step has no metric {}", key);
     return report.metric(key);
 }
 

@@ -108,9 +108,8 @@ class Reader {
     void spares() {
         const std::uint32_t rest = plan_.machine.most_nodes - plan_.job.nodes;
         if (terms_.spares && *terms_.spares > rest) {
-            throw RangeError(fmt::format("{} spare nodes: {} has {} nodes, of which {} are the job's, so up to {}",
-                                         *terms_.spares, plan_.machine.name, plan_.machine.most_nodes, plan_.job.nodes,
-                                         rest));
+            throw RangeError("{} spare nodes: {} has {} nodes, of which {} are the job's, so up to {}", *terms_.spares,
+                             plan_.machine.name, plan_.machine.most_nodes, plan_.job.nodes, rest);
         }
         const auto share = static_cast<std::uint32_t>(std::ceil(plan_.job.nodes / nodes_for_spare));
         const std::uint32_t usual = std::min(share, rest);

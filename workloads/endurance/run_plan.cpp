@@ -47,8 +47,8 @@ void set_length(RunPlan& plan, const RunTerms& terms) {
     for (RunStretch& each : plan.stretches) {
         const double one = terms.tokens ? plan.sequence * each.batch : terms.steps ? 1.0 : each.time.value;
         if (left / one >= most) {
-            throw RangeError(fmt::format("the run has {:.3g} steps of {}: up to {:.0e} can be played", left / one,
-                                         to_text(each.time), most));
+            throw RangeError("the run has {:.3g} steps of {}: up to {:.0e} can be played", left / one,
+                             to_text(each.time), most);
         }
         const auto rest = static_cast<std::uint64_t>(std::ceil(left / one));
         each.steps = &each == &plan.stretches.back() ? rest : std::min(each.steps, rest);
@@ -168,9 +168,9 @@ RunPlan plan_run(const Plan& plan, std::vector<RunStretch> stretches, const RunT
     if (m != endless &&
         daly_run_time(result.interval, result.interval, run.stall, restart, m) > hopeless * result.interval) {
         throw RangeError(
-            fmt::format("failures come every {:.3g} min, a restart takes {:.3g} min and work is saved every "
-                        "{:.3g} min: the run gets nowhere",
-                        m.value / 60, restart.value / 60, result.interval.value / 60));
+            "failures come every {:.3g} min, a restart takes {:.3g} min and work is saved every "
+            "{:.3g} min: the run gets nowhere",
+            m.value / 60, restart.value / 60, result.interval.value / 60);
     }
     result.power = power_of(plan, result.stretches, run, figures);
     result.storage_share = figures.storage_share;

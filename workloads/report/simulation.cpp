@@ -1,7 +1,5 @@
 #include "workloads/report/simulation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -43,9 +41,9 @@ void check_length(const Plan& plan) {
     const std::uint32_t together = plan.job.batch.global / plan.job.micro_batches();
     const double batch = std::max(1.0, std::floor(plan.job.micro_batches() * share)) * together;
     throw RangeError(
-        fmt::format("a step computes for {} at least, and a simulation ends after {:.0f} s; micro-batches "
-                    "follow one another alike, so simulate fewer, as with batch.global={:.0f}",
-                    to_text(least), longest.value, batch));
+        "a step computes for {} at least, and a simulation ends after {:.0f} s; micro-batches "
+        "follow one another alike, so simulate fewer, as with batch.global={:.0f}",
+        to_text(least), longest.value, batch);
 }
 
 // What becomes of the costs of groups once the step is built.

@@ -1,6 +1,4 @@
 // The log of DeepSpeed's logger: calls of a script with the times of the run that blocks on each.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "sim/base/check.hpp"
@@ -88,8 +86,7 @@ std::vector<LoggedCall> logged_calls(const Study& study, RankId rank, std::uint3
     const std::vector<LoggedCall> steady = logged_step(study, rank, StepKind::steady);
     if (steps == 1) return steady;
     if (steps > most_logged / std::max(steady.size(), std::size_t{1})) {
-        throw RangeError(
-            fmt::format("{} steps of {} logged calls; at most {} calls are logged", steps, steady.size(), most_logged));
+        throw RangeError("{} steps of {} logged calls; at most {} calls are logged", steps, steady.size(), most_logged);
     }
     std::vector<LoggedCall> log = logged_start_up(study, rank);
     const auto append = [&log](const std::vector<LoggedCall>& more) {
