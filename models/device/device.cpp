@@ -111,9 +111,7 @@ Seconds kernel_time(const Device& device, Precision precision, std::span<const K
     return sum_of<Seconds>(kernels, [&](const Kernel& kernel) { return kernel_time(device, precision, kernel); });
 }
 
-Flops total_flops(std::span<const Kernel> kernels) {
-    return sum_of<Flops>(kernels, &Kernel::flops);
-}
+Flops total_flops(std::span<const Kernel> kernels) { return sum_of<Flops>(kernels, &Kernel::flops); }
 
 double expected_slowdown(const Device& device, std::uint32_t machines) {
     const double some = 1.0 - std::pow(1.0 - device.slow_share, machines);

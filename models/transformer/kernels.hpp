@@ -90,7 +90,7 @@ constexpr bool keeps_logits(CrossEntropy loss) { return loss == CrossEntropy::fu
 enum class ContextOutput : std::uint8_t { shared, copied };
 
 // Whether rotary embeddings and the biases of attention's and the MLP's outputs are passes of their own, as under
-// GPT-NeoX in bf16 (unfused_passes.cpp), or part of their neighbours.
+// GPT-NeoX in bf16 (casts.cpp), or part of their neighbours.
 enum class ElementWise : std::uint8_t { fused, unfused };
 
 // Whose modules a layer is made of, where every operator is a kernel: the framework's own, which are fused as it has

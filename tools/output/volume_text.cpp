@@ -175,9 +175,7 @@ std::vector<CollectiveTotal> once_totals(const VolumeTable& table, std::string_v
     return totals(table, [&](const VolumeRow& row) { return row.when == when ? 1.0 : 0.0; });
 }
 
-Bytes sum(const std::vector<CollectiveTotal>& totals) {
-    return sum_of<Bytes>(totals, &CollectiveTotal::volume);
-}
+Bytes sum(const std::vector<CollectiveTotal>& totals) { return sum_of<Bytes>(totals, &CollectiveTotal::volume); }
 
 std::vector<HistogramBin> volume_histogram(const VolumeTable& table) {
     std::vector<MessageCount> messages;

@@ -185,9 +185,7 @@ class ShortestPaths {
     // are not bound to each other.
     std::uint32_t add_hop(Route& route, std::uint32_t here, std::uint32_t to, std::uint64_t& number) const {
         Choices open = choices(here, to);
-        const auto cables = [&] {
-            return sum_of<std::uint64_t>(open, &Choice::cables);
-        };
+        const auto cables = [&] { return sum_of<std::uint64_t>(open, &Choice::cables); };
         std::uint64_t onwards = 0;  // dealt to each cable before
         for (std::uint64_t left = 0; left = least_left(open, onwards, &Choice::paths), number >= left * cables();) {
             number -= left * cables();

@@ -58,9 +58,7 @@ std::vector<Slack> slack_of_calls(const Simulation& run, const CriticalPath& pat
 
 }  // namespace
 
-std::int64_t Explanation::elsewhere() const {
-    return sum_of<std::int64_t>(causes, &ExplainedCause::elsewhere);
-}
+std::int64_t Explanation::elsewhere() const { return sum_of<std::int64_t>(causes, &ExplainedCause::elsewhere); }
 
 ExplainedStep simulate_to_explain(const Study& study, SimulationOptions options,
                                   std::unique_ptr<PreparedTopology> prepared) {

@@ -224,9 +224,7 @@ constexpr double operations_of_operator = 55.0 / 27.0;
 // aten::_chunk_cat lists blocks of 512 elements on the host, some 8 ns each.
 constexpr double operators_of_element = 8e-3 / 55.0 / 512.0;
 
-double launches(const std::vector<Kernel>& kernels) {
-    return sum_of<double>(kernels, &Kernel::launches);
-}
+double launches(const std::vector<Kernel>& kernels) { return sum_of<double>(kernels, &Kernel::launches); }
 
 double matrices_of_expert(const Transformer& model) { return model.gated ? 3 : 2; }
 

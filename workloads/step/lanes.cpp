@@ -68,9 +68,7 @@ bool is_inside_layers(LaneId lane) {
 }
 
 const std::vector<std::string>& names() {
-    static const std::vector<std::string> names = [] {
-        return list_of<std::string>(table(), &Lane::name);
-    }();
+    static const std::vector<std::string> names = [] { return list_of<std::string>(table(), &Lane::name); }();
     return names;
 }
 
