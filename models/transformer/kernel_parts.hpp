@@ -105,6 +105,12 @@ void run_eagerly(std::vector<LayerPiece>& pieces, const Transformer& model, Laye
 std::vector<Kernel> eager_loss(double logits, double element_bytes);
 std::vector<Kernel> eager_loss_gradient(double logits, double element_bytes);
 inline bool is_eager(const Shard& shard) { return shard.modules != ModuleCode::framework; }
+// Of what attention and MLP give, before it is added to what came past them.
+inline bool norms_outputs(const Transformer& model) { return model.norm_placement >= NormPlacement::post; }
+// Of modules whose operators are kernels: whether a norm is many of them (transformers' LlamaRMSNorm at any time).
+inline bool norms_in_parts(const Transformer& model, ModuleCode modules, PyTorch pytorch) {
+    return model.norm == Norm::rms_norm && (modules == ModuleCode::transformers || pytorch < PyTorch::v2_9);
+}
 
 // The sizes that every list is made of, for one rank.
 struct ShardSizes {

@@ -89,7 +89,6 @@ Kernel norm_gradient(std::string_view name, const ShardSizes& size) {
 }
 
 bool norms_inputs(const Transformer& model) { return model.norm_placement != NormPlacement::post; }
-bool norms_outputs(const Transformer& model) { return model.norm_placement >= NormPlacement::post; }
 
 LayerPiece input_norm(const Transformer& model, const ShardSizes& size) {
     LayerPiece piece = piece_of(Piece::input_norm, {});
@@ -231,7 +230,7 @@ std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, c
         pieces.insert(pieces.end(), experts.begin(), experts.end());
     }
     pieces.push_back(residual(model, size));
-    const bool eager = is_eager(shard) && !shard.compiled;
+    const bool eager = is_eager(shard) && shard.compile == Compile::off;
     if (eager) run_eagerly(pieces, model, kind, shard);
     freeze(pieces, shard.trained);
     if (!eager && shard.casting != Casting::none) {

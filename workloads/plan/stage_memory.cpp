@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/transformer/kernel_parts.hpp"
 #include "models/transformer/prediction.hpp"
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan/recomputed_parts.hpp"
@@ -27,8 +28,8 @@ struct Fullness {
 };
 
 Inventory inventory_of(const Job& job, LayerKind kind, Recompute recompute) {
-    const bool eager = job.modules != ModuleCode::framework && job.compile == Setting::off;
-    const bool in_parts = eager && job.modules == ModuleCode::transformers;
+    const bool eager = job.modules != ModuleCode::framework && job.compile == Compile::off;
+    const bool in_parts = eager && norms_in_parts(job.model, job.modules, job.pytorch);
     return {.recompute = recompute,
             .parts = recomputed_parts(job, kind),
             .expert_weights = job.framework->expert_weights,
