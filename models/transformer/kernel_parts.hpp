@@ -90,6 +90,9 @@ LayerPiece core_piece(const Transformer& model, LayerKind kind, const Shard& sha
 // What a program without fused kernels does besides (Shard::element_wise), and ALiBi's part of unfused attention.
 void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, LayerKind kind, const Shard& shard);
 
+// Widths of the queries and keys that one rank has, copies of keys among them.
+double own_queries_and_keys(const Transformer& model, double tensor);
+
 // Tokens of the vocabulary that one rank has.
 inline double vocabulary_share(const Transformer& model, const Shard& shard) {
     return static_cast<double>(padded_vocabulary(model, shard.tensor)) / shard.tensor;

@@ -116,8 +116,7 @@ LayerPiece qkv(const Transformer& model, LayerKind kind, const Shard& shard, con
     const double e = size.element_bytes, rotated = 2.0 * size.tokens * size.rotated;
     const bool rotary = rotates(model, kind), norms = norms_queries(model, kind);
     LayerPiece piece = piece_of(Piece::qkv, "qkv");
-    const double normed =
-        norms ? 2.0 * size.tokens * static_cast<double>(query_width(model) + key_width(model)) / shard.tensor : 0.0;
+    const double normed = norms ? 2.0 * size.tokens * own_queries_and_keys(model, shard.tensor) : 0.0;
     if (rotary) piece.input_backward = {memory_kernel("rotary gradient", rotated, e)};
     if (normed > 0) {
         piece.input_backward.push_back(memory_kernel("query and key norm gradient", 1.5 * normed, e));

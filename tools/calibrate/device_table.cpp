@@ -17,11 +17,15 @@ constexpr double usual_spread = 0.05;
 
 // By the names of tools/measure/kernels.py; others are of no class.
 PassClass pass_named(std::string_view name) {
-    if (name.starts_with("adam")) return PassClass::optimizer;
-    if (name.ends_with("norm")) return PassClass::norm;
-    if (name == "softmax") return PassClass::softmax;
-    const bool known = name == "copy" || name == "add" || name == "gelu" || name == "dropout";
-    return known ? PassClass::element_wise : PassClass::fused;
+    const auto is = [&](auto... names) { return ((name == names) || ...); };
+    if (is("copy", "add", "cast", "gelu", "silu", "dropout")) return PassClass::element_wise;
+    if (is("layer_norm", "rms_norm")) return PassClass::norm;
+    if (is("softmax", "log_softmax")) return PassClass::softmax;
+    if (is("rows", "add rows")) return PassClass::gathered;
+    if (is("transpose")) return PassClass::strided;
+    if (is("scale rows")) return PassClass::broadcast;
+    if (is("column sums")) return PassClass::reduction;
+    return name.starts_with("adam") ? PassClass::optimizer : PassClass::fused;
 }
 
 class DeviceTableReader {
@@ -104,8 +108,7 @@ class DeviceTableReader {
                                      precision);
             case MeasuredKernel::attention:
             case MeasuredKernel::attention_backward:
-                return measured_attention(kind, count(row, "keys"), count(row, "head_size"),
-                                          count(row, "heads") * count(row, "batch", true), precision);
+                return attention(row, kind, precision);
             case MeasuredKernel::memory:
                 return measured_pass({positive(row, "bytes")}, pass_named(cell(row, "name")));
             case MeasuredKernel::launch:
@@ -115,6 +118,13 @@ class DeviceTableReader {
                 break;
         }
         return {};
+    }
+
+    Kernel attention(const CsvRow& row, MeasuredKernel kind, Precision precision) {
+        Kernel kernel = measured_attention(kind, count(row, "keys"), count(row, "head_size"),
+                                           count(row, "heads") * count(row, "batch", true), precision);
+        if (cell(row, "name").ends_with("cudnn")) kernel.core = AttentionCore::cudnn;
+        return kernel;
     }
 
     double weight(const CsvRow& row) {

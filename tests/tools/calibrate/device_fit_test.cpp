@@ -143,6 +143,21 @@ TEST(device_fit, noisy_rows_count_less) {
     EXPECT_DOUBLE_EQ(rows[1].weight, 0.5);
 }
 
+TEST(device_table, knows_kernels_by_the_names_of_the_program_that_measures) {
+    const std::string head = "kind,name,keys,head_size,heads,bytes,seconds\n";
+    const auto rows =
+        read_device_table("t.csv",
+                          head +
+                              "attention,causal,2048,128,16,,1\nattention,causal cudnn,2048,128,16,,1\n"
+                              "memory,column sums,,,,1e9,1\nmemory,add rows,,,,1e9,1\nmemory,x,,,,1e9,1\n",
+                          {});
+    EXPECT_EQ(rows[0].measured.kernel.core, AttentionCore::flash);
+    EXPECT_EQ(rows[1].measured.kernel.core, AttentionCore::cudnn);
+    EXPECT_EQ(rows[2].measured.kernel.pass, PassClass::reduction);
+    EXPECT_EQ(rows[3].measured.kernel.pass, PassClass::gathered);
+    EXPECT_EQ(rows[4].measured.kernel.pass, PassClass::fused);
+}
+
 std::string errors_of(const std::string& csv) {
     try {
         read_device_table("t.csv", csv, {});
