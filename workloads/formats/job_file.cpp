@@ -18,7 +18,9 @@ namespace {
 
 OpenedJob assumed_job(std::span<const std::string> overrides) {
     Import import;
-    assume_run(import, format_options(overrides));
+    const FormatOptions options = format_options(overrides);
+    const bool is_shipped = find_called(embedded::catalog(), options.model) != nullptr;
+    assume_run(import, options, is_shipped ? load_model(options.model).positions_length : 0);
     OpenedJob job{import.object.document("command line"), std::move(import.notes)};
     for (const std::string& assignment : overrides) job.document.assign(assignment);
     return job;
