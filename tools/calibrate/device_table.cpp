@@ -121,7 +121,8 @@ class DeviceTableReader {
         const std::string_view text = cell(row, "spread");
         if (text.empty()) return 1.0;
         const std::optional<double> spread = to_number(text);
-        if (!spread || *spread < 0.0) wrong(row, "spread", "a share of at least 0");
+        constexpr double most = 1e6;  // and no weight is lost
+        if (!spread || *spread < 0.0 || *spread > most) wrong(row, "spread", "a share from 0 to 1e6");
         return 1.0 / (1.0 + std::pow(spread.value_or(0.0) / usual_spread, 2));
     }
 
@@ -140,7 +141,11 @@ class DeviceTableReader {
                             .line = row.line};
         read.measured.kernel = kernel(row, *kind, read.measured.precision);
         read.measured.value = positive(row, "seconds");
-        if (*kind == MeasuredKernel::contended) read.measured.value /= positive(row, "alone_seconds");
+        if (*kind == MeasuredKernel::contended) {
+            read.measured.value /= positive(row, "alone_seconds");
+            const bool is_ratio = std::isfinite(read.measured.value) && read.measured.value > 0.0;
+            if (!is_ratio) wrong(row, "alone_seconds", "a time that can be compared with that of seconds");
+        }
         read.is_held = std::ranges::any_of(holds, [&](const HeldCell& h) { return cell(row, h.first) == h.second; });
         if (is_sound_) result.push_back(std::move(read));
     }

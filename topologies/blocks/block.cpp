@@ -16,7 +16,7 @@ void read_nics(Field& block, const LinkClasses& classes, NodePlan& plan) {
             element.error("", fmt::format("expected an accelerator from 0 to {}, got {}",
                                           plan.accelerators - std::min(plan.accelerators, 1U), accelerator));
         }
-        plan.nics.push_back(accelerator);
+        plan.nics.push_back(std::min(accelerator, plan.accelerators - std::min(plan.accelerators, 1U)));
     }
     const LinkClassId link_class = classes.read(nics, "link");
     if (plan.nics.empty()) nics.error("attached", "expected at least one NIC");

@@ -95,7 +95,8 @@ std::string JobSource::read() const { return text ? *text : read_text(path); }
 
 OpenedJob open_job(const JobSource& source, std::span<const std::string> overrides) {
     if (source.is_empty()) return assumed_job(overrides);
-    if (!source.text && !std::filesystem::exists(source.path)) refuse_missing(source.path.string());
+    std::error_code none;  // of a name that is too long for any file
+    if (!source.text && !std::filesystem::exists(source.path, none)) refuse_missing(source.path.string());
     SourceFile file{source.path.string(), source.read()};
     if (const Format* const format = find_format(file)) {
         FormatOptions options = format_options(overrides);

@@ -168,11 +168,15 @@ TEST(device_table, tells_every_mistake_with_its_line) {
     EXPECT_THAT(errors, HasSubstr("t.csv:5:1: error: n: expected a whole number of at least 1, got \"1.5\""));
     EXPECT_THAT(errors, HasSubstr("t.csv:5:1: error: seconds: expected a number above 0, got \"-1\""));
     EXPECT_THAT(errors, HasSubstr("t.csv:6:1: error: bytes: expected a number above 0, got \"nan\""));
-    EXPECT_THAT(errors, HasSubstr("t.csv:6:1: error: spread: expected a share of at least 0, got \"x\""));
+    EXPECT_THAT(errors, HasSubstr("t.csv:6:1: error: spread: expected a share from 0 to 1e6, got \"x\""));
     EXPECT_THAT(errors, HasSubstr("t.csv:7:1: error: no column keys: expected a whole number of at least 1"));
     EXPECT_THAT(errors, HasSubstr("t.csv:8:1: error: no column alone_seconds: expected a number above 0"));
     EXPECT_THAT(errors_of("kind,bytes\nmemory,1\n"), HasSubstr("no column is called \"seconds\""));
     EXPECT_THAT(errors_of("# nothing\n"), HasSubstr("no line of column names"));
+    EXPECT_THAT(errors_of("kind,bytes,seconds,spread\nmemory,1,1,1e308\n"),
+                HasSubstr("spread: expected a share from 0"));
+    const std::string contended = "kind,precision,m,n,k,seconds,alone_seconds\ncontended,bf16,64,64,64,1,";
+    EXPECT_THAT(errors_of(contended + "5e-324\n"), HasSubstr("alone_seconds: expected a time that can be compared"));
 }
 
 // Cut, repeat and garble a good table: rows or errors, nothing else.
