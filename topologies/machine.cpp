@@ -203,6 +203,7 @@ Machine::Machine(MachineInfo info, std::shared_ptr<const Blocks> blocks)
     const Network& network = *blocks_->network;
     info_.most_nodes = std::max(info_.nodes, network.most_nodes());
     info_.accelerators_per_node = blocks_->node.accelerators;
+    info_.idle_per_node = blocks_->node.idle;
     info_.accelerators_per_package = blocks_->node.accelerators_per_package;
     info_.nics_per_node = static_cast<std::uint32_t>(blocks_->node.nics.size());
     info_.switch_classes = classes_of(network.links(), blocks_->classes);

@@ -74,10 +74,11 @@ struct HostInfo {
 struct MachineInfo {
     std::string name;                         // "frontier"
     std::string title;                        // "OLCF Frontier: HPE Cray EX235a, ..."
-    std::string device;                       // name of a file in models/devices
+    std::string device;                       // name of a file in models/devices, or a path
     std::uint32_t nodes = 1;                  // of the whole machine
     std::uint32_t most_nodes = 1;             // that jobs may ask for: more than `nodes` where the network grows
     std::uint32_t accelerators_per_node = 1;  // that jobs take
+    std::uint32_t idle_per_node = 0;          // others that a node has
     std::uint32_t accelerators_per_package = 1;
     std::uint32_t nics_per_node = 1;
     BytesPerSecond nic;                         // achievable, of one NIC, in one direction

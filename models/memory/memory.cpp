@@ -4,6 +4,7 @@
 #include <array>
 
 #include "models/transformer/kernel_parts.hpp"
+#include "models/transformer/recipes.hpp"
 #include "models/transformer/recurrence.hpp"
 
 namespace weft {
@@ -192,6 +193,9 @@ std::vector<KeptProduct> layer_products(const Transformer& model, LayerKind kind
         mlp("shared experts up", "shared experts down", ExpertSizes(model, shard).shared_ffn);
     }
     for (std::size_t i = 0; i < products.size(); i += 2) products[i].kept = true;
+    // A compiler keeps nothing that backward has no use for, as what leaves the MLP.
+    const bool ends_in_mlp = has_mlp(model, kind) || (has_experts(kind) && model.experts.shared > 0);
+    if (shard.compile != Compile::off && ends_in_mlp) products.back().kept = false;
     return products;
 }
 
@@ -206,6 +210,7 @@ std::vector<Kernel> kernels_again(const Transformer& model, LayerKind kind, cons
         if (share == 0.0 || share == 1.0) continue;
         again.push_back(gemm_kernel(kernel.name, kernel.m, kernel.n * share, kernel.k, shard.element_bytes));
         again.back().parameters = true;
+        if (shard.casting != Casting::none) narrow(again.back(), recipe_of(shard.casting).bytes);
     }
     return again;
 }

@@ -139,8 +139,7 @@ class Tensors {
             keep_bytes("chosen keys", size_.tokens * chosen * chosen_bytes);
         }
         if (model_.query_key_norm != QueryKeyNorm::none) {
-            const std::uint64_t normed = query_width(model_) + key_width(model_);
-            keep("queries and keys before their norms", size_.tokens * static_cast<double>(normed) / shard_.tensor);
+            keep("queries and keys before their norms", size_.tokens * own_queries_and_keys(model_, shard_.tensor));
         }
         if (!again(LayerPart::core)) scores();
     }

@@ -2,10 +2,11 @@
 // operands and writes its result, and maps of one input are products of their own.
 //
 // `plain` is a decoder of torch.nn modules as torchtitan writes it (models/llama3/model/model.py: RMSNorm and LayerNorm
-// by PyTorch's kernels, rotation by complex numbers in fp32, SwiGLU as silu and product; experts by grouped products,
-// models/moe/moe.py), `transformers` Hugging Face's (models/llama/modeling_llama.py: LlamaRMSNorm operator by operator
-// in fp32, rotate_half in the precision of the heads). Operators and what each moves were read from Kineto traces of
-// such steps (PyTorch 2.11): names, shapes, types. Kernels that move less than a map's bias are left out.
+// by PyTorch's kernels, before its 2.9 operator by operator, rotation by complex numbers in fp32, SwiGLU as silu and
+// product; experts by grouped products, models/moe/moe.py), `transformers` Hugging Face's
+// (models/llama/modeling_llama.py: LlamaRMSNorm operator by operator in fp32, rotate_half in the precision of the
+// heads). Operators and what each moves were read from Kineto traces of such steps (PyTorch 2.11): names, shapes,
+// types. Kernels that move less than a map's bias are left out.
 //
 // Under autocast (DistributedDataParallel, weights in fp32) the activation between blocks and its norms are in fp32,
 // and each map casts its input; the gradients come back the same way.
@@ -150,7 +151,7 @@ class EagerLayer {
 
     void norm(LayerPiece& piece) const {
         const double s = state_bytes();
-        if (shard_.modules == ModuleCode::transformers && model_.norm == Norm::rms_norm) {
+        if (norms_in_parts(model_, shard_.modules, shard_.pytorch)) {
             // to fp32, square, mean, product with 1 / root, back, weight; and their gradients
             const double cast = s < fp32 ? s + fp32 : 0.0;
             piece.forward.push_back(

@@ -8,16 +8,20 @@ namespace {
 // The unfused vocabulary-parallel cross entropy of Megatron-LM and GPT-NeoX works on fp32 logits. Bytes per logit:
 // forward: conversion (e + 4), maximum (4), subtraction (8), exponential (8), sum (4), division (8);
 // backward: scaling in place (8), conversion (4 + e).
-// The fused one reads logits once for maximum and sum and once more to write the gradient over them; backward scales
-// it. PyTorch's own are taken to move what the unfused one moves, and so is one that keeps logits apart, which is too
-// much: steps of validation set llm-foundry, which are too short already, would be 5 % shorter.
+// The fused one, and what the compiler makes of PyTorch's, reads logits once for maximum and sum and once more to write
+// the gradient over them; backward scales it. PyTorch's own are taken to move what the unfused one moves, and so is one
+// that keeps logits apart, which is too much: steps of validation set llm-foundry, which are too short already, would
+// be 5 % shorter.
+bool fuses_loss(const Shard& shard) {
+    return shard.cross_entropy == CrossEntropy::fused || shard.compile == Compile::all;
+}
 double loss_forward_bytes(const Shard& shard) {
     const double e = shard.element_bytes;
-    return shard.cross_entropy == CrossEntropy::fused ? 3.0 * e : e + 36.0;
+    return fuses_loss(shard) ? 3.0 * e : e + 36.0;
 }
 double loss_backward_bytes(const Shard& shard) {
     const double e = shard.element_bytes;
-    return shard.cross_entropy == CrossEntropy::fused ? 2.0 * e : e + 12.0;
+    return fuses_loss(shard) ? 2.0 * e : e + 12.0;
 }
 
 // A product of the output layer: narrow operands, where they are, and a result of 16 bits.

@@ -17,10 +17,22 @@ Kernel gemm_kernel(std::string_view name, double m, double n, double k, double e
             .bytes = {(m * k + k * n + m * n) * count * element_bytes}};
 }
 
+double own_queries_and_keys(const Transformer& model, double tensor) {
+    const double keys = static_cast<double>(key_width(model)) * key_copies(model, tensor);
+    return (static_cast<double>(query_width(model)) + keys) / tensor;
+}
+
+// Queries, keys and values on one rank.
+static double own_qkv(const Transformer& model, double tensor) {
+    const double copied = key_copies(model, tensor) - 1.0;
+    const double more = copied > 0 ? copied * static_cast<double>(key_width(model) + value_width(model)) : 0.0;
+    return (static_cast<double>(qkv_width(model)) + more) / tensor;
+}
+
 // Rotary positions turn whole heads, in latent attention the rotary part of every query and the one shared by the keys.
-static double rotated_width(const Transformer& model) {
-    if (!model.has_latent_attention()) return static_cast<double>(query_width(model) + key_width(model));
-    return 1.0 * model.latent.rope_size * (model.heads + 1);
+static double rotated_width(const Transformer& model, double tensor) {
+    if (!model.has_latent_attention()) return own_queries_and_keys(model, tensor);
+    return 1.0 * model.latent.rope_size * (model.heads + 1) / tensor;
 }
 
 ShardSizes::ShardSizes(const Transformer& model, const Shard& shard)
@@ -28,9 +40,9 @@ ShardSizes::ShardSizes(const Transformer& model, const Shard& shard)
       hidden(model.hidden),
       hidden_state(tokens * hidden),
       own_state(shard.sequence_parallel == SequenceParallel::on ? hidden_state / shard.tensor : hidden_state),
-      qkv(static_cast<double>(qkv_width(model)) / shard.tensor),
+      qkv(own_qkv(model, shard.tensor)),
       queries(static_cast<double>(query_width(model)) / shard.tensor),
-      rotated(rotated_width(model) / shard.tensor),
+      rotated(rotated_width(model, shard.tensor)),
       context(static_cast<double>(context_width(model)) / shard.tensor),
       ffn_inputs(static_cast<double>(ffn_input_width(model)) / shard.tensor),
       ffn(static_cast<double>(model.ffn_hidden) / shard.tensor),

@@ -90,6 +90,9 @@ LayerPiece core_piece(const Transformer& model, LayerKind kind, const Shard& sha
 // What a program without fused kernels does besides (Shard::element_wise), and ALiBi's part of unfused attention.
 void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, LayerKind kind, const Shard& shard);
 
+// Widths of the queries and keys that one rank has, copies of keys among them.
+double own_queries_and_keys(const Transformer& model, double tensor);
+
 // Tokens of the vocabulary that one rank has.
 inline double vocabulary_share(const Transformer& model, const Shard& shard) {
     return static_cast<double>(padded_vocabulary(model, shard.tensor)) / shard.tensor;
@@ -105,6 +108,12 @@ void run_eagerly(std::vector<LayerPiece>& pieces, const Transformer& model, Laye
 std::vector<Kernel> eager_loss(double logits, double element_bytes);
 std::vector<Kernel> eager_loss_gradient(double logits, double element_bytes);
 inline bool is_eager(const Shard& shard) { return shard.modules != ModuleCode::framework; }
+// Of what attention and MLP give, before it is added to what came past them.
+inline bool norms_outputs(const Transformer& model) { return model.norm_placement >= NormPlacement::post; }
+// Of modules whose operators are kernels: whether a norm is many of them (transformers' LlamaRMSNorm at any time).
+inline bool norms_in_parts(const Transformer& model, ModuleCode modules, PyTorch pytorch) {
+    return model.norm == Norm::rms_norm && (modules == ModuleCode::transformers || pytorch < PyTorch::v2_9);
+}
 
 // The sizes that every list is made of, for one rank.
 struct ShardSizes {

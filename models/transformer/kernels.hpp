@@ -97,6 +97,15 @@ enum class ElementWise : std::uint8_t { fused, unfused };
 // them; plain modules of PyTorch as torchtitan writes them; or transformers' (eager_pieces.cpp).
 enum class ModuleCode : std::uint8_t { framework, plain, transformers };
 
+// torch.compile: of nothing, of each layer by itself, or of the whole model with its loss (torchtitan's
+// compile.components).
+enum class Compile : std::uint8_t { off, blocks, all };
+
+// PyTorch's releases by what changed in a step: since 2.1 a checkpoint that runs again stops at the last tensor that
+// backward asks for (torch/utils/checkpoint.py, early_stop); since 2.9 RMSNorm is a kernel (aten::_fused_rms_norm, pull
+// request 153666), before it every operator of it is (rms_norm_composite).
+enum class PyTorch : std::uint8_t { v2_0, v2_1, v2_9 };
+
 // PyTorch's autocast: weights, what norms take and what residual additions give stay in fp32; maps run in 16 bits, each
 // on a cast of its input.
 enum class Autocast : std::uint8_t { off, on };
@@ -142,7 +151,8 @@ struct Shard {
     CrossEntropy cross_entropy = CrossEntropy::unfused;
     ElementWise element_wise = ElementWise::fused;
     ModuleCode modules = ModuleCode::framework;
-    bool compiled = false;  // blocks, whose passes are fused again
+    Compile compile = Compile::off;  // fuses passes of layers again
+    PyTorch pytorch = PyTorch::v2_9;
     Autocast autocast = Autocast::off;
     std::uint32_t context = 1;        // ranks that share a sequence
     std::uint32_t expert = 1;         // ranks that share the experts of a layer

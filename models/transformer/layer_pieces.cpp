@@ -89,7 +89,6 @@ Kernel norm_gradient(std::string_view name, const ShardSizes& size) {
 }
 
 bool norms_inputs(const Transformer& model) { return model.norm_placement != NormPlacement::post; }
-bool norms_outputs(const Transformer& model) { return model.norm_placement >= NormPlacement::post; }
 
 LayerPiece input_norm(const Transformer& model, const ShardSizes& size) {
     LayerPiece piece = piece_of(Piece::input_norm, {});
@@ -117,8 +116,7 @@ LayerPiece qkv(const Transformer& model, LayerKind kind, const Shard& shard, con
     const double e = size.element_bytes, rotated = 2.0 * size.tokens * size.rotated;
     const bool rotary = rotates(model, kind), norms = norms_queries(model, kind);
     LayerPiece piece = piece_of(Piece::qkv, "qkv");
-    const double normed =
-        norms ? 2.0 * size.tokens * static_cast<double>(query_width(model) + key_width(model)) / shard.tensor : 0.0;
+    const double normed = norms ? 2.0 * size.tokens * own_queries_and_keys(model, shard.tensor) : 0.0;
     if (rotary) piece.input_backward = {memory_kernel("rotary gradient", rotated, e)};
     if (normed > 0) {
         piece.input_backward.push_back(memory_kernel("query and key norm gradient", 1.5 * normed, e));
@@ -231,7 +229,7 @@ std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, c
         pieces.insert(pieces.end(), experts.begin(), experts.end());
     }
     pieces.push_back(residual(model, size));
-    const bool eager = is_eager(shard) && !shard.compiled;
+    const bool eager = is_eager(shard) && shard.compile == Compile::off;
     if (eager) run_eagerly(pieces, model, kind, shard);
     freeze(pieces, shard.trained);
     if (!eager && shard.casting != Casting::none) {

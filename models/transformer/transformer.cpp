@@ -165,12 +165,23 @@ static void add_tensor_obstacles(const Layer& layer, std::uint32_t tensor, bool 
     };
     if (layer.mixer == Mixer::attention) {
         check(layer.heads, "attention heads");
-        if (layer.kv_heads != layer.heads) check(layer.kv_heads, "key-value heads");
+        const bool copied = key_copies(layer, tensor) > 1 && tensor % layer.kv_heads == 0;
+        if (layer.kv_heads != layer.heads && !copied) check(layer.kv_heads, "key-value heads");
     } else if (layer.mixer != Mixer::none) {
         check(layer.recurrence.heads, "heads of the recurrence");
         check(layer.recurrence.key_heads, "key heads of the recurrence");
     }
     if (mlp) check(layer.ffn_hidden, "feed-forward units");
+}
+
+double key_copies(const Layer& layer, double tensor) {
+    const bool has_keys = layer.mixer == Mixer::attention && !layer.has_latent_attention();
+    return has_keys ? std::max(1.0, tensor / layer.kv_heads) : 1.0;
+}
+
+bool copies_keys(const Transformer& model, std::uint32_t tensor) {
+    return std::ranges::any_of(kinds_of(model),
+                               [&](LayerKind kind) { return key_copies(layer_of(model, kind), tensor) > 1; });
 }
 
 std::vector<std::string> tensor_obstacles(const Transformer& model, std::uint32_t tensor) {

@@ -232,6 +232,10 @@ std::vector<std::string> model_names();
 // Why `tensor` ranks cannot share the model's layers, one sentence each; empty if they can. The counts below check
 // that they can (LogicError).
 std::vector<std::string> tensor_obstacles(const Transformer& model, std::uint32_t tensor);
+// On how many of `tensor` ranks a head of keys and values stands: on one, unless the ranks are a multiple of such
+// heads.
+double key_copies(const Layer& layer, double tensor);
+bool copies_keys(const Transformer& model, std::uint32_t tensor);  // in some layer
 
 // Ranks that share a layer: `tensor` its dense part (attention, dense MLP, shared experts), `expert` the list of
 // experts, and `expert_tensor` each expert.

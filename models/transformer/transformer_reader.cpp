@@ -185,7 +185,12 @@ Transformer read_transformer(Field field, std::string name) {
     if (field.has("also")) {
         for (Field& each : field.list("also")) each.as_text();  // for sim/io/shipped
     }
+    constexpr std::uint32_t most_layers = 1'000'000;  // tables by layer are no matter then
     model.layers = field.count("layers");
+    if (model.layers > most_layers) {
+        field.error("layers", fmt::format("expected at most {}, got {}", most_layers, model.layers));
+        model.layers = 1;
+    }
     constexpr std::uint32_t most_predictions = 64;  // an order of magnitude beyond any published model
     model.mtp_layers = field.whole("mtp_layers", 0);
     if (model.mtp_layers > most_predictions) {

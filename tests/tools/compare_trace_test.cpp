@@ -59,6 +59,11 @@ TEST_F(compare_trace, what_is_learnt_is_a_device_and_what_is_not_told_is_left) {
     EXPECT_THAT(fitted.out, ContainsRegex("gemm_plateau .*fitted"));
     EXPECT_THAT(fitted.out, ContainsRegex("host_launch .*left alone"));
     EXPECT_EQ(ran("simulate job.json --set machine.device=mine.json").exit_code, 0);
+    std::string own = test::read_file(folder_.path() / "job.json");
+    own.replace(own.find("\"dgx-h100\""), 10, R"({"extends": "dgx-h100", "device": "mine.json"})");
+    std::ofstream(folder_.path() / "own.json") << own;
+    const test::Ran again = ran("calibrate one.json --job own.json --out again.json");
+    EXPECT_EQ(again.exit_code, 0) << "from the device that the job names: " << again.err;
 }
 
 }  // namespace

@@ -131,6 +131,13 @@ TEST(machine_files, all_mistakes_come_at_once) {
                                               "network.global", "libraries[0].name", "libraries[0].nam"}));
 }
 
+TEST(machine_files, a_nic_on_nothing_is_no_matter_where_not_all_accelerators_are_used) {
+    std::string text = with(small_machine(good_network), R"("attached": [0, 1])", R"("attached": [1000000000, 1])");
+    text = with(text, R"("accelerators": 2, "link")", R"("accelerators": 2, "uses": 1, "link")");
+    ASSERT_FALSE(errors_of(text).empty());
+    EXPECT_EQ(errors_of(text).front().first, "node.nics.attached[0]");
+}
+
 TEST(machine_files, the_good_one_is_read) { EXPECT_TRUE(errors_of(small_machine(good_network)).empty()); }
 
 std::string graph_node(const std::string& matrix) {

@@ -17,11 +17,15 @@ constexpr double usual_spread = 0.05;
 
 // By the names of tools/measure/kernels.py; others are of no class.
 PassClass pass_named(std::string_view name) {
-    if (name.starts_with("adam")) return PassClass::optimizer;
-    if (name.ends_with("norm")) return PassClass::norm;
-    if (name == "softmax") return PassClass::softmax;
-    const bool known = name == "copy" || name == "add" || name == "gelu" || name == "dropout";
-    return known ? PassClass::element_wise : PassClass::fused;
+    const auto is = [&](auto... names) { return ((name == names) || ...); };
+    if (is("copy", "add", "cast", "gelu", "silu", "dropout")) return PassClass::element_wise;
+    if (is("layer_norm", "rms_norm")) return PassClass::norm;
+    if (is("softmax", "log_softmax")) return PassClass::softmax;
+    if (is("rows", "add rows")) return PassClass::gathered;
+    if (is("transpose")) return PassClass::strided;
+    if (is("scale rows")) return PassClass::broadcast;
+    if (is("column sums")) return PassClass::reduction;
+    return name.starts_with("adam") ? PassClass::optimizer : PassClass::fused;
 }
 
 class DeviceTableReader {
@@ -104,8 +108,7 @@ class DeviceTableReader {
                                      precision);
             case MeasuredKernel::attention:
             case MeasuredKernel::attention_backward:
-                return measured_attention(kind, count(row, "keys"), count(row, "head_size"),
-                                          count(row, "heads") * count(row, "batch", true), precision);
+                return attention(row, kind, precision);
             case MeasuredKernel::memory:
                 return measured_pass({positive(row, "bytes")}, pass_named(cell(row, "name")));
             case MeasuredKernel::launch:
@@ -117,11 +120,19 @@ class DeviceTableReader {
         return {};
     }
 
+    Kernel attention(const CsvRow& row, MeasuredKernel kind, Precision precision) {
+        Kernel kernel = measured_attention(kind, count(row, "keys"), count(row, "head_size"),
+                                           count(row, "heads") * count(row, "batch", true), precision);
+        if (cell(row, "name").ends_with("cudnn")) kernel.core = AttentionCore::cudnn;
+        return kernel;
+    }
+
     double weight(const CsvRow& row) {
         const std::string_view text = cell(row, "spread");
         if (text.empty()) return 1.0;
         const std::optional<double> spread = to_number(text);
-        if (!spread || *spread < 0.0) wrong(row, "spread", "a share of at least 0");
+        constexpr double most = 1e6;  // and no weight is lost
+        if (!spread || *spread < 0.0 || *spread > most) wrong(row, "spread", "a share from 0 to 1e6");
         return 1.0 / (1.0 + std::pow(spread.value_or(0.0) / usual_spread, 2));
     }
 
@@ -140,7 +151,11 @@ class DeviceTableReader {
                             .line = row.line};
         read.measured.kernel = kernel(row, *kind, read.measured.precision);
         read.measured.value = positive(row, "seconds");
-        if (*kind == MeasuredKernel::contended) read.measured.value /= positive(row, "alone_seconds");
+        if (*kind == MeasuredKernel::contended) {
+            read.measured.value /= positive(row, "alone_seconds");
+            const bool is_ratio = std::isfinite(read.measured.value) && read.measured.value > 0.0;
+            if (!is_ratio) wrong(row, "alone_seconds", "a time that can be compared with that of seconds");
+        }
         read.is_held = std::ranges::any_of(holds, [&](const HeldCell& h) { return cell(row, h.first) == h.second; });
         if (is_sound_) result.push_back(std::move(read));
     }

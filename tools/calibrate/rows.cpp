@@ -259,7 +259,7 @@ DeviceFit calibrate_device(const po::variables_map& arguments) {
     add_traces(traces, option_texts(arguments, "job"), name, gathered);
     if (name.empty() && gathered.studies.empty())
         throw OptionError("name what to calibrate: --device, or --job of traces");
-    if (name.empty()) name = gathered.studies.front().device.name;
+    if (name.empty()) name = gathered.studies.front().machine.info().device;
     Device device = load_device(name);
     name_passes(device);
     std::vector<ValidationSet> sets;

@@ -98,7 +98,7 @@ DeviceFitSource trace_source(const Study& study, const StepComparison& found) {
 
 bool is_told_by_steps(const DeviceConstant& constant, const Study& study) {
     constexpr std::string_view always[] = {"gemm_plateau", "kernel_launch", "host_launch", "interference"};
-    const bool fuses = study.job.modules == ModuleCode::framework || study.job.compile == Setting::on;
+    const bool fuses = study.job.modules == ModuleCode::framework || study.job.compile != Compile::off;
     if (constant.name == "memory_efficiency") return fuses;
     if (std::ranges::find(always, constant.name) != std::end(always)) return true;
     if (constant.name == "gemm_eighth_plateau") return is_narrow(study.job.precision);

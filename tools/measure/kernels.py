@@ -6,10 +6,11 @@
     python3 kernels.py --self-test                  # lists what would be timed; needs nothing, writes no times
     weft calibrate kernels.csv --device h100 --out my-h100.json
 
-Matrix products (16 and 8 bits), causal flash attention forward and backward, memory-bound passes, Adam, the gap
-between kernels, the host's time per kernel and, with two devices or more, products beside an all-reduce. Of every case
-the median of several batches, each long enough for the clock, after a warm-up; `spread` is the distance of the
-quartiles over the median. Clocks and power limits are left as they are.
+Matrix products (16 and 8 bits, and those of experts), causal attention forward and backward by FlashAttention and by
+cuDNN, memory-bound passes of every class that a step has, Adam, the gap between kernels, the host's time per kernel
+and, with two devices or more, products beside an all-reduce. Of every case the median of several batches, each long
+enough for the clock, after a warm-up; `spread` is the distance of the quartiles over the median. What this PyTorch does
+not have is named and left out. Clocks and power limits are left as they are.
 """
 
 import argparse
@@ -56,6 +57,9 @@ def gemm_cases(precision, quick):
     yield gemm("vocabulary", 4096, 50304, 4096, precision)
     if precision == "fp8":
         return  # the 8-bit products of PyTorch take multiples of 16 only, and no batches
+    for rows, experts, inner in ([(512, 16, 768)] if quick else [(128, 64, 768), (512, 64, 768), (1024, 16, 4096)]):
+        yield gemm("grouped", rows, inner, 2048, precision, count=experts)
+        yield gemm("grouped", rows, 2048, inner, precision, count=experts)
     for odd in ([4095, 4100] if quick else [4095, 4098, 4100, 4104, 4112, 4128]):
         yield gemm("unaligned", 4096, odd, odd, precision)
     yield gemm("vocabulary, unaligned", 4096, 50257, 4096, precision)
@@ -68,13 +72,16 @@ def attention_cases(precision, quick):
     for keys in ([2048] if quick else [512, 1024, 2048, 4096, 8192, 16384, 32768]):
         for head_size in ([128] if quick else [64, 80, 96, 128]):
             batch = max(1, 16384 // keys)
-            for kind in ("attention", "attention_backward"):
-                yield {"kind": kind, "name": "causal", "precision": precision, "keys": keys, "head_size": head_size,
-                       "heads": 16, "batch": batch}
+            for name in ("causal", "causal cudnn"):
+                for kind in ("attention", "attention_backward"):
+                    yield {"kind": kind, "name": name, "precision": precision, "keys": keys, "head_size": head_size,
+                           "heads": 16, "batch": batch}
 
 
-# Bytes read and written per element of the (16-bit) operand: what an ideal fused kernel moves.
-PASSES = {"copy": 4, "add": 6, "layer_norm": 4, "softmax": 4, "gelu": 4, "dropout": 5}
+# Bytes read and written per element of the (16-bit) operand: what an ideal fused kernel moves. The logarithms of a loss
+# are in fp32 and read twice, once for maximum and sum.
+PASSES = {"copy": 4, "add": 6, "cast": 6, "layer_norm": 4, "rms_norm": 4, "softmax": 4, "log_softmax": 12, "gelu": 4,
+          "silu": 4, "dropout": 5, "transpose": 4, "scale rows": 4, "column sums": 2, "rows": 4, "add rows": 6}
 
 
 def pass_cases(precision, quick):
@@ -173,6 +180,11 @@ def gemm_run(torch, case):
         one = torch.ones((), device="cuda")
         return lambda: torch._scaled_mm(a, b, scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
     dtype = torch_type(torch, case["precision"])
+    if case["name"] == "grouped":  # tokens of one expert after another
+        a = torch.randn(count * m, k, device="cuda", dtype=dtype)
+        b = torch.randn(count, n, k, device="cuda", dtype=dtype).transpose(-2, -1)
+        ends = torch.arange(1, count + 1, device="cuda", dtype=torch.int32) * m
+        return lambda: torch._grouped_mm(a, b, offs=ends)
     if count > 1:
         a, b = (torch.randn(count, *s, device="cuda", dtype=dtype) for s in ((m, k), (k, n)))
         out = torch.empty(count, m, n, device="cuda", dtype=dtype)
@@ -198,12 +210,15 @@ def attention_run(torch, case):
     return lambda: torch.autograd.grad(out, (q, k, v), gradient, retain_graph=True)
 
 
-def flash_only(torch):
-    """A context in which attention is fused or fails."""
+def attention_only(torch, case):
+    """A context in which attention is the one that was asked for, or fails."""
     try:
         from torch.nn.attention import SDPBackend, sdpa_kernel
-        return sdpa_kernel(SDPBackend.FLASH_ATTENTION)
+        by_cudnn = case["name"].endswith("cudnn")
+        return sdpa_kernel(SDPBackend.CUDNN_ATTENTION if by_cudnn else SDPBackend.FLASH_ATTENTION)
     except ImportError:
+        if case["name"].endswith("cudnn"):
+            raise
         return torch.backends.cuda.sdp_kernel(enable_flash=True, enable_math=False, enable_mem_efficient=False)
 
 
@@ -217,8 +232,24 @@ def pass_run(torch, case):
     if case["name"] == "add":
         y, z = torch.randn_like(x), torch.empty_like(x)
         return lambda: torch.add(x, y, out=z)
+    if case["name"] == "cast":
+        y = torch.empty_like(x, dtype=torch.float32)
+        return lambda: y.copy_(x)
+    if case["name"] == "log_softmax":
+        x = x.float()
+        return lambda: torch.log_softmax(x, -1)
+    if case["name"] == "transpose":
+        return lambda: x.t().contiguous()
+    if case["name"] == "scale rows":
+        scales = torch.randn(x.shape[0], 1, device="cuda", dtype=x.dtype)
+        return lambda: x * scales
+    if case["name"] in ("rows", "add rows"):
+        rows, y = torch.randperm(x.shape[0], device="cuda"), torch.zeros_like(x)
+        return (lambda: x[rows]) if case["name"] == "rows" else lambda: y.index_add_(0, rows, x)
     return {"layer_norm": lambda: functional.layer_norm(x, (width,)), "softmax": lambda: torch.softmax(x, -1),
-            "gelu": lambda: functional.gelu(x), "dropout": lambda: torch.native_dropout(x, 0.1, True)}[case["name"]]
+            "rms_norm": lambda: functional.rms_norm(x, (width,)), "gelu": lambda: functional.gelu(x),
+            "silu": lambda: functional.silu(x), "column sums": lambda: x.sum(0),
+            "dropout": lambda: torch.native_dropout(x, 0.1, True)}[case["name"]]
 
 
 def adam_run(torch, case):
@@ -263,7 +294,7 @@ def measure(torch, case, clock):
     if kind == "gemm":
         return clock.measure(gemm_run(torch, case))
     if kind in ("attention", "attention_backward"):
-        with flash_only(torch):
+        with attention_only(torch, case):
             return clock.measure(attention_run(torch, case))
     if "parameters" in case:
         return clock.measure(adam_run(torch, case))
@@ -429,7 +460,7 @@ def main():
             continue
         try:
             seconds, spread = measure(torch, case, clock)
-        except (RuntimeError, AttributeError, ValueError) as error:
+        except (RuntimeError, AttributeError, ImportError, TypeError, ValueError) as error:
             note(f"skipped: {title(case)}: {str(error).splitlines()[0]}")
             continue
         finally:

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <filesystem>
 #include <future>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,34 +18,39 @@
 
 namespace weft {
 
-// Writes a file on a thread of its own, compressed if asked, so that one core formats the next block while another
-// hands this one to the system. As AtomicFile: the whole file or nothing.
+// Writes a file on a thread of its own, so that one core formats the next block while another hands this one to the
+// system; or packs it, on as many threads as that takes, always to the same bytes. As AtomicFile: the whole file or
+// nothing.
 class BackgroundWriter {
   public:
-    explicit BackgroundWriter(const std::filesystem::path& path);  // compressed if the name ends in .gz
-    ~BackgroundWriter();
+    explicit BackgroundWriter(const std::filesystem::path& path);  // packed if the name ends in .gz
 
-    // Takes a block, in order, and gives back the one before, which is written, to write over.
+    // Takes a block, in order, of less than 4 GiB, and gives back one from before, which is written, to write over.
     std::string exchange(std::string full);
     // After the last block. Throws std::runtime_error if anything could not be written.
     void commit();
 
   private:
-    class GzipStream;
+    struct Block {
+        std::string text, packed{};
+        std::uint32_t sum = 0;  // CRC-32 of the text
+    };
 
-    std::string written();  // the block under way, once it is; empty if there is none
+    std::string written();  // the oldest block under way, once it is
 
     AtomicFile file_;
-    std::unique_ptr<GzipStream> gzip_;
-    std::exception_ptr failure_;          // after it blocks are dropped
-    std::future<std::string> under_way_;  // last: it uses the file
+    bool is_packed_ = false;
+    std::uint32_t sum_ = 0;  // of all that is written packed, and how much that was
+    std::uint64_t size_ = 0;
+    std::exception_ptr failure_;                // after it blocks are dropped
+    std::deque<std::future<Block>> under_way_;  // last: it uses the file
 };
 
 class TextStream {
   public:
     static constexpr std::size_t block = std::size_t{1} << 20;
 
-    explicit TextStream(const std::filesystem::path& path) : file_(path) {}  // compressed if the name ends in .gz
+    explicit TextStream(const std::filesystem::path& path) : file_(path) {}  // packed if the name ends in .gz
 
     TextStream& put(std::string_view text) {
         text_ += text;

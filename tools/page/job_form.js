@@ -3,7 +3,8 @@
 const form = document.getElementById('job'), frame = document.getElementById('result'), told = document.getElementById('told');
 const mistakes = document.getElementById('mistakes'), about = document.getElementById('about');
 const views = [...form.querySelectorAll('button[formaction]')].filter(button => button.id !== 'save');
-let view = views[0], shown = '';
+const nameOf = button => new URL(button.formAction).pathname.slice(1);
+let view = views.find(button => location.hash === '#' + nameOf(button)) ?? views[0], shown = '';
 
 const query = () => {
   const said = new URLSearchParams();
@@ -12,11 +13,11 @@ const query = () => {
 };
 
 const show = () => {
-  const said = query(), address = new URL(view.formAction).pathname + '?' + said;
+  const said = query(), address = '/' + nameOf(view) + '?' + said;
   for (const button of views) button.setAttribute('aria-pressed', button === view);
   if (address === shown) return;
   shown = address;
-  history.replaceState(null, '', '/?' + said);
+  history.replaceState(null, '', '/?' + said + (view === views[0] ? '' : '#' + nameOf(view)));
   told.textContent = view.textContent + ' is worked out';
   frame.contentWindow.location.replace(address);  // which also ends what it waits for
 };
@@ -88,4 +89,8 @@ another.addEventListener('keydown', event => {
   event.preventDefault();
   add();
 });
+if (location.hash) { // an address that asks for a view, as the questions do
+  view.parentElement.scrollIntoView();
+  view.focus({preventScroll: true});
+}
 show();

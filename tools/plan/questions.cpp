@@ -112,23 +112,32 @@ PlanResult find_layouts(const PlanRequest& request, const SearchOptions& options
     return result;
 }
 
+BestLayout best_layout(const std::vector<std::string>& overrides,
+                       std::function<void(std::size_t, std::size_t)> progress) {
+    constexpr unsigned few = 4;
+    const PlanResult result = find_layouts(
+        request_of(overrides),
+        {.simulations = few, .most_simulations = few, .threads = all_threads(), .progress = std::move(progress)});
+    const std::size_t tried = result.candidates.size();
+    if (result.simulated.empty()) {
+        return {{},
+                fmt::format("of {} layouts that weft plan tries none can run; data parallelism alone is taken", tried)};
+    }
+    std::vector<std::string> best = result.assignments(result.candidates[result.simulated.front().number]);
+    std::string note =
+        fmt::format("the fastest of {} layouts that weft plan tries is taken: {}", tried, fmt::join(best, " "));
+    return {std::move(best), std::move(note)};
+}
+
 po::variables_map with_best_layout(const po::variables_map& arguments) {
     const std::vector<std::string> overrides = job_overrides(arguments);
     if (arguments.count("job") > 0 || says_layout(overrides)) return arguments;
     job_path(arguments);  // refuses too few options
-    constexpr unsigned few = 4;
-    const PlanResult result =
-        find_layouts(request_of(overrides), {.simulations = few, .most_simulations = few, .threads = all_threads()});
-    if (result.simulated.empty()) {
-        fmt::print(stderr, "note: of {} layouts that weft plan tries none can run; data parallelism alone is taken\n",
-                   result.candidates.size());
-        return arguments;
-    }
-    const std::vector<std::string> best = result.assignments(result.candidates[result.simulated.front().number]);
-    fmt::print(stderr, "note: the fastest of {} layouts that weft plan tries is taken: {}\n", result.candidates.size(),
-               fmt::join(best, " "));
+    const BestLayout best = best_layout(overrides);
+    fmt::print(stderr, "note: {}\n", best.note);
+    if (best.assignments.empty()) return arguments;
     std::vector<std::string> set = option_texts(arguments, "set");
-    set.insert(set.end(), best.begin(), best.end());
+    set.insert(set.end(), best.assignments.begin(), best.assignments.end());
     po::variables_map complete = arguments;
     static_cast<std::map<std::string, po::variable_value>&>(complete)["set"] = po::variable_value(set, false);
     return complete;

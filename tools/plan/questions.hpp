@@ -36,6 +36,15 @@ PlanResult search_layouts(PlanSpace space, const SearchOptions& options);
 // search_layouts(), with proposals where no candidate is without objections. Throws ConfigError as read_space() does.
 PlanResult find_layouts(const PlanRequest& request, const SearchOptions& options);
 
+// Of a job that overrides alone describe, the layout that `weft plan` finds best: none where nothing fits. The note
+// says which of how many it is.
+struct BestLayout {
+    std::vector<std::string> assignments;
+    std::string note;
+};
+BestLayout best_layout(const std::vector<std::string>& overrides,
+                       std::function<void(std::size_t done, std::size_t count)> progress = {});
+
 // The arguments of a command that takes a job, with --set for the layout that `weft plan` finds best where neither a
 // job file nor --set says one; that is noted on stderr. As they are where something says it, or where nothing fits.
 po::variables_map with_best_layout(const po::variables_map& arguments);

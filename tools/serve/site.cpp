@@ -123,17 +123,17 @@ HttpResponse explained_answer(const HttpRequest& request, const RequestTarget& t
     return {.body = explained_page(explained, job.input, fmt::format("weft simulate {}", requested_name))};
 }
 
-HttpResponse step_answer(const HttpRequest& request, const RequestTarget& target) {
+HttpResponse step_answer(const Site&, const HttpRequest& request, const RequestTarget& target) {
     return explained_answer(request, target, "simulate", {.simulation = options_of_pages, .changes = false});
 }
 
-HttpResponse explanation_answer(const HttpRequest& request, const RequestTarget& target) {
+HttpResponse explanation_answer(const Site&, const HttpRequest& request, const RequestTarget& target) {
     return explained_answer(
         request, target, "explain",
         {.simulation = options_of_pages, .threads = all_threads(), .progress = while_somebody_waits(request)});
 }
 
-HttpResponse search_answer(const HttpRequest& request, const RequestTarget& target) {
+HttpResponse search_answer(const Site&, const HttpRequest& request, const RequestTarget& target) {
     const ServableJob job = servable(request, target, "plan", Purpose::equations, check_search_size);
     const PlanRequest asked{.job = source_of(job), .overrides = {}, .among = {}};
     const PlanResult result = search_layouts(
@@ -143,18 +143,33 @@ HttpResponse search_answer(const HttpRequest& request, const RequestTarget& targ
                             {.plan = job.input.command, .simulate = fmt::format("weft simulate {}", requested_name)})};
 }
 
-HttpResponse job_file_answer(const HttpRequest& request, const RequestTarget& target) {
+HttpResponse job_file_answer(const Site&, const HttpRequest& request, const RequestTarget& target) {
     return {.type = "application/json",
             .body = requested_job(request, target).text,
             .fields = {{"Content-Disposition", fmt::format("attachment; filename=\"{}\"", requested_name)}}};
 }
 
+// A question of few words as the job that the form begins with: the rest is assumed, the layout is that which `weft
+// plan` finds best, and notes say so.
+HttpResponse asked_answer(const Site& site, const HttpRequest& request, const RequestTarget& target) {
+    std::vector<std::string> said;
+    for (const auto& [key, value] : parameters_of(requested_job(request, target).text))
+        said.push_back(key + "=" + value);
+    check_search_size(read_study(open_job(JobSource(), said).document, Purpose::equations).job);
+    const BestLayout best = best_layout(said, while_somebody_waits(request));
+    said.insert(said.end(), best.assignments.begin(), best.assignments.end());
+    OpenedJob job = open_job(JobSource(), said);
+    job.notes.insert(job.notes.begin(), FormatNote{.origin = {}, .message = best.note});
+    return {.body = form_page(site.choices, parameters_of(job.document.text()), site.own, job.notes)};
+}
+
 struct ServedPath {
     std::string_view path;
     AnswerWork work;
-    HttpResponse (*of_job)(const HttpRequest&, const RequestTarget&);
+    HttpResponse (*of_job)(const Site&, const HttpRequest&, const RequestTarget&);
 };
 constexpr std::array routes = std::to_array<ServedPath>({
+    {"/ask", AnswerWork::many_simulations, asked_answer},
     {"/simulate", AnswerWork::one_simulation, step_answer},
     {"/explain", AnswerWork::many_simulations, explanation_answer},
     {"/plan", AnswerWork::many_simulations, search_answer},
@@ -163,6 +178,10 @@ constexpr std::array routes = std::to_array<ServedPath>({
 
 HttpResponse form_answer(const Site& site, const RequestTarget& target) {
     Parameters values = target.parameters;
+    if (values.size() == 1 && values.front().first == asked_job) {
+        const auto job = std::ranges::find(site.choices.jobs, values.front().second, &StartingJob::name);
+        values = job == site.choices.jobs.end() ? Parameters() : job->parameters;
+    }
     if (values.empty() && site.own) values = site.own->parameters;
     if (values.empty() && !site.choices.jobs.empty()) values = site.choices.jobs.front().parameters;
     return {.body = form_page(site.choices, values, site.own)};
@@ -202,10 +221,11 @@ HttpResponse routed(const Site& site, const HttpRequest& request) {
     if (target->path == "/") return asks ? form_answer(site, *target) : pasted_answer(site, request);
     const auto* const route = std::ranges::find(routes, target->path, &ServedPath::path);
     if (route == routes.end()) {
-        return refuse(request, 404, "there is /, /simulate, /explain, /plan and /job.json, each with ?KEY=VALUE&...");
+        return refuse(request, 404,
+                      "there is /, /ask, /simulate, /explain, /plan and /job.json, each with ?KEY=VALUE&...");
     }
     if (!is_utf8(request.body)) return refuse(request, 400, "the job is not in UTF-8");
-    return route->of_job(request, *target);
+    return route->of_job(site, request, *target);
 }
 
 std::string refusal_page(const RefusedRequest& refused, const std::string& json) {

@@ -47,6 +47,8 @@ std::string form_page(const FormChoices& choices, const Parameters& values, cons
 
 inline constexpr std::string_view pasted_name = "pasted";  // of the form that a launch script is pasted into
 
+inline constexpr std::string_view asked_job = "job";  // the parameter that names a shipped job in place of its keys
+
 // "layout.tensor=4&nodes=8", as an address has it behind the question mark.
 std::string query_of(const Parameters& values);
 

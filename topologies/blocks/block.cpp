@@ -15,7 +15,7 @@ void read_nics(Field& block, const LinkClasses& classes, NodePlan& plan) {
             element.error("", "expected an accelerator from 0 to {}, got {}",
                           plan.accelerators - std::min(plan.accelerators, 1U), accelerator);
         }
-        plan.nics.push_back(accelerator);
+        plan.nics.push_back(std::min(accelerator, plan.accelerators - std::min(plan.accelerators, 1U)));
     }
     const LinkClassId link_class = classes.read(nics, "link");
     if (plan.nics.empty()) nics.error("attached", "expected at least one NIC");
@@ -29,17 +29,18 @@ void read_nics(Field& block, const LinkClasses& classes, NodePlan& plan) {
 
 void NodePlan::leave_idle(std::uint32_t used) {
     const NodePlan whole = *this;
+    idle += accelerators - used;
     accelerators = used;
     std::erase_if(nics, [&](std::uint32_t accelerator) { return accelerator >= used; });
-    constexpr std::uint32_t idle = 0xffffffff;
-    std::vector<std::uint32_t> numbers(whole.vertices(), idle);
+    constexpr std::uint32_t gone = 0xffffffff;
+    std::vector<std::uint32_t> numbers(whole.vertices(), gone);
     for (std::uint32_t i = 0; i < used; ++i) numbers[i] = i;
     for (std::uint32_t nic = 0, next = 0; nic < whole.nics.size(); ++nic) {
         if (whole.nics[nic] < used) numbers[whole.nic_vertex(nic)] = nic_vertex(next++);
     }
     for (std::uint32_t i = 0; i < switches; ++i) numbers[whole.switch_vertex(i)] = switch_vertex(i);
     std::erase_if(links,
-                  [&](const BlockLink& link) { return numbers[link.tail] == idle || numbers[link.head] == idle; });
+                  [&](const BlockLink& link) { return numbers[link.tail] == gone || numbers[link.head] == gone; });
     for (BlockLink& link : links) link = {numbers[link.tail], numbers[link.head], link.link_class};
 }
 

@@ -73,6 +73,7 @@ struct NodePlan {
         return vertex < switch_vertex(0) ? NodeKind::nic : NodeKind::node_switch;
     }
     std::uint32_t uses = 0;  // of the accelerators, the first ones; the others and their NICs are left idle. 0: all
+    std::uint32_t idle = 0;  // accelerators that were left
 
     // Keeps the first `used` accelerators and the NICs that are attached to them, which are numbered anew. Packages
     // must stay whole.

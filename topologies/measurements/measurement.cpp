@@ -50,11 +50,12 @@ MeasurementTable read_by_format(std::string file, std::string_view text, const M
                     excerpt(table.lines.front().text) + "\"");
 }
 
-// Each figure is a number, but what comes of several need not be one, as of 1e308 bytes for each of 16 ranks.
+// Each figure is a number above 0, but what comes of it need not be one, as of 1e308 bytes for each of 16 ranks.
 void check_numbers(const MeasurementTable& table) {
     TableErrors errors(table.file);
+    const auto is_one = [](double number) { return std::isfinite(number) && number > 0.0; };
     for (const CollectiveMeasurement& row : table.rows) {
-        if (std::isfinite(row.size.value) && std::isfinite(row.time.value)) continue;
+        if (is_one(row.size.value) && is_one(row.time.value)) continue;
         errors.add(row.line,
                    fmt::format("{} bytes in {} s: no such measurement can be", row.size.value, row.time.value));
     }

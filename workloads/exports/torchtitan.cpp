@@ -106,13 +106,18 @@ void refuse_settings(const Job& job, Unsayable& unsayable) {
                      "torchtitan has no key for it");
     unsayable.unless(settings.limit_all_gathers == Setting::on, "fsdp.limit_all_gathers",
                      "fully_shard always limits them");
-    unsayable.unless(settings.fused_cross_entropy == Setting::off || job.compile == Setting::on,
-                     "fsdp.fused_cross_entropy",
-                     "torchtitan's loss is fused where it is compiled; set compile to true");
+    unsayable.unless(settings.fused_cross_entropy == Setting::off || job.compile == Compile::all,
+                     "fsdp.fused_cross_entropy", "torchtitan's loss is fused where it is compiled; set compile to all");
     unsayable.unless(job.dropout == Dropout::off, "dropout", "torchtitan's models have none");
     unsayable.unless(job.attention == AttentionCore::flash, "attention", "torchtitan's attention is PyTorch's own");
+    unsayable.unless(job.modules == usual_modules(job), "modules", "torchtitan has no key for it");
     unsayable.unless(job.element_wise == ElementWise::fused, "element_wise", "torchtitan has no key for it");
     unsayable.unless(job.cuda_graphs == CudaGraphs::none, "cuda_graphs", "torchtitan has no key for it");
+}
+
+std::string compile_section(const Job& job) {
+    const std::string_view components = job.compile == Compile::blocks ? "components = [\"model\"]\n" : "";
+    return fmt::format("[compile]\nenable = {}\n{}", job.compile != Compile::off, components);
 }
 
 std::string write_torchtitan(const Study& study) {
@@ -131,7 +136,7 @@ std::string write_torchtitan(const Study& study) {
                job.model.name, job.nodes, study.machine.info().name, axes(job.layout),
                job.model.experts.count > 0 && !job.model.experts.balancing_bias ? ", and so is the bias of its experts"
                                                                                 : "") +
-           own_keys(study, "fsdp") + sections + fmt::format("[compile]\nenable = {}\n", job.compile == Setting::on);
+           own_keys(study, "fsdp") + sections + compile_section(job);
 }
 
 }  // namespace

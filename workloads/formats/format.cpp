@@ -249,10 +249,12 @@ std::vector<std::string> own_assignments(const SourceFile& file) {
     return assignments;
 }
 
-void assume_run(Import& import, const FormatOptions& options) {
+void assume_run(Import& import, const FormatOptions& options, std::uint32_t positions) {
+    using namespace std::string_literals;
     import.kind = FormatKind::job;
-    for (const std::string assignment :
-         {"framework=megatron", "precision=bf16", "batch.sequence=4096", "batch.global=1024"}) {
+    constexpr std::uint32_t usual = 4096;
+    const std::string sequence = fmt::format("batch.sequence={}", positions > 0 ? std::min(positions, usual) : usual);
+    for (const std::string& assignment : {"framework=megatron"s, "precision=bf16"s, sequence, "batch.global=1024"s}) {
         const std::size_t equals = assignment.find('=');
         assign(import.object, assignment);
         if (const std::string key = assignment.substr(0, equals); !overridden_by_user(options, key))

@@ -155,8 +155,8 @@ Import import_files(const Format& format, std::span<const SourceFile> files, con
 std::vector<std::string> own_assignments(const SourceFile& file);
 
 // Puts what a common training run has into a job, with a note on each that the options do not say: Megatron, bf16, 4 Mi
-// tokens per step in sequences of 4,096.
-void assume_run(Import& import, const FormatOptions& options);
+// tokens per step in sequences of 4,096, or of those learned positions (0: none) that are fewer.
+void assume_run(Import& import, const FormatOptions& options, std::uint32_t positions = 0);
 
 std::string to_text(const FormatNote& note);  // "run.sh:3: note: --fp8: ...", as compilers say it
 

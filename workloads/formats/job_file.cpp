@@ -18,7 +18,9 @@ namespace {
 
 OpenedJob assumed_job(std::span<const std::string> overrides) {
     Import import;
-    assume_run(import, format_options(overrides));
+    const FormatOptions options = format_options(overrides);
+    const bool is_shipped = find_called(embedded::catalog(), options.model) != nullptr;
+    assume_run(import, options, is_shipped ? load_model(options.model).positions_length : 0);
     OpenedJob job{import.object.document("command line"), std::move(import.notes)};
     for (const std::string& assignment : overrides) job.document.assign(assignment);
     return job;
@@ -93,7 +95,8 @@ std::string JobSource::read() const { return text ? *text : read_text(path); }
 
 OpenedJob open_job(const JobSource& source, std::span<const std::string> overrides) {
     if (source.is_empty()) return assumed_job(overrides);
-    if (!source.text && !std::filesystem::exists(source.path)) refuse_missing(source.path.string());
+    std::error_code none;  // of a name that is too long for any file
+    if (!source.text && !std::filesystem::exists(source.path, none)) refuse_missing(source.path.string());
     SourceFile file{source.path.string(), source.read()};
     if (const Format* const format = find_format(file)) {
         FormatOptions options = format_options(overrides);

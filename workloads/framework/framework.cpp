@@ -105,7 +105,8 @@ std::vector<Call> loss_reductions(const Job& job) {
 }
 
 Bytes own_keys_and_values(const Job& job) {
-    const double width = double(key_width(job.model) + value_width(job.model)) / job.shard().tensor;
+    const double tensor = job.shard().tensor;
+    const double width = double(key_width(job.model) + value_width(job.model)) * key_copies(job.model, tensor) / tensor;
     return {tokens(job) * width * element_bytes(job.precision)};
 }
 

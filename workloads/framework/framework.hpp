@@ -51,6 +51,7 @@ enum class Modules : std::uint8_t {
     pytorch,             // plain torch.nn, as Hugging Face and llm-foundry have it
     pytorch_units,       // the same, every layer a unit of FSDP
 };
+constexpr bool is_plain(Modules modules) { return modules == Modules::pytorch || modules == Modules::pytorch_units; }
 
 // CUDA graphs replay what was issued once: every pass of a layer; of its router (Megatron-core's scope "moe_router
 // moe_preprocess"), or of all of it but its experts and what sends tokens to them ("attn moe_router moe_preprocess");

@@ -83,6 +83,8 @@ constexpr std::array features{
             [](const Job& job) { return !job.experts.other_losses.empty(); }},
     Feature{"experts.fused_indices", "a kernel that finds the rows of experts", fused_indices_since,
             [](const Job& job) { return job.experts.fused_indices == Setting::on; }},
+    Feature{"layout.tensor", "more tensor ranks than key-value heads", copied_keys_since,
+            [](const Job& job) { return copies_keys(job.model, job.layout.tensor); }},
     // By the tags of NVIDIA/Megatron-LM that have the flag or letter (arguments.py, transformer_config.py, Symbols).
     Feature{"model.layer_kinds", "layers of a mixer or a feed-forward alone", hybrid_since,
             [](const Job& job) { return is_hybrid(job.model); }},

@@ -78,6 +78,7 @@ inline constexpr std::string_view hybrid_experts_since = "core-0.16";  // E in s
 inline constexpr std::string_view hybrid_stages_since = "core-0.17";   // --hybrid-layer-pattern: G, | and /
 inline constexpr std::string_view hybrid_indexer_since = "core-0.18";  // D
 inline constexpr std::string_view hybrid_latent_since = "core-0.19";   // +
+inline constexpr std::string_view copied_keys_since = "core-0.16";     // f7dfb997: more tensor ranks than query groups
 inline constexpr std::string_view window_since = "core-0.15";          // --window-size, --softmax-type
 // --experimental-attention-variant, --attention-output-gate, --moe-latent-size, --moe-shared-expert-gate
 inline constexpr std::string_view variants_since = "core-0.16";

@@ -38,14 +38,11 @@ Job Job::of_layer(std::uint32_t layer) const {
     return job;
 }
 
-static bool is_plain(Modules modules) { return modules == Modules::pytorch || modules == Modules::pytorch_units; }
-
 // torchtitan compiles the loss with the model (compile.components of its configuration).
 static CrossEntropy cross_entropy(const Job& job) {
     if (job.megatron.fused_cross_entropy == Setting::on) return CrossEntropy::fused;
     if (!is_plain(job.framework->modules(job))) return CrossEntropy::unfused;
-    const bool with_model = job.compile == Setting::on && job.modules == ModuleCode::framework;
-    const bool fused = with_model || job.fsdp.fused_cross_entropy == Setting::on;
+    const bool fused = job.compile == Compile::all || job.fsdp.fused_cross_entropy == Setting::on;
     return fused ? CrossEntropy::apart : CrossEntropy::autograd;
 }
 
@@ -71,7 +68,8 @@ Shard Job::shard() const {
                 .cross_entropy = cross_entropy(*this),
                 .element_wise = element_wise,
                 .modules = modules,
-                .compiled = compile == Setting::on,
+                .compile = compile,
+                .pytorch = pytorch,
                 .autocast = autocast(),
                 .imbalance = experts.imbalance,
                 .capacity_factor = experts.capacity_factor,
@@ -224,12 +222,18 @@ static void check_model(const Job& job, const Refusals& refuse) {
     }
 }
 
+ModuleCode usual_modules(const Job& job) {
+    const bool known = job.compile != Compile::off || !(is_narrow(job.precision) || job.model.has_latent_attention());
+    const bool plain = is_plain(job.framework->modules(job)) && job.element_wise == ElementWise::fused;
+    return known && plain ? ModuleCode::plain : ModuleCode::framework;
+}
+
 // What PyTorch's modules are known for, operator by operator (models/transformer/eager_pieces.cpp).
 static void check_eager(const Job& job, const Refusals& refuse) {
-    if (job.model.has_latent_attention())
-        refuse("modules", "latent attention is known with the framework's own modules only");
-    if (is_narrow(job.precision))
-        refuse("modules", "products in 8 or 4 bits are known with the framework's own modules only");
+    if (job.compile == Compile::off && job.model.has_latent_attention())
+        refuse("modules", "latent attention is known with the framework's own modules only, or compiled");
+    if (job.compile == Compile::off && is_narrow(job.precision))
+        refuse("modules", "products in 8 or 4 bits are known with the framework's own modules only, or compiled");
     if (job.element_wise != ElementWise::fused)
         refuse("element_wise", "modules says which passes are apart; leave one of them out");
 }
@@ -242,7 +246,7 @@ static void check_host(const Job& job, const Refusals& refuse) {
     } else if (job.modules != ModuleCode::framework) {
         check_eager(job, refuse);
     }
-    if (job.compile == Setting::on && !is_plain(modules)) {
+    if (job.compile != Compile::off && !is_plain(modules)) {
         refuse("compile", "torch.compile is known of plain modules (fsdp, ddp) only; those of {} bring their kernels",
                job.framework->name);
     }

@@ -86,7 +86,8 @@ struct Job {
     double sustained_clock = 1.0;              // of what the device file says: what this system's power limit leaves
     Setting blocking_launches = Setting::off;  // the host waits for every kernel (CUDA_LAUNCH_BLOCKING=1)
     CudaGraphs cuda_graphs = CudaGraphs::none;
-    Setting compile = Setting::off;  // torch.compile
+    Compile compile = Compile::off;
+    PyTorch pytorch = PyTorch::v2_9;  // of frameworks whose modules are its own
     ContextMethod context_method = ContextMethod::ring;
     double bucket_elements = 0;               // of a gradient bucket; 0: the framework's own rule
     Setting gradient_overlap = Setting::off;  // reduction of gradients under the backward pass
@@ -164,6 +165,9 @@ Study load_study(const std::filesystem::path& path, std::span<const std::string>
 Study read_study(Document document, Purpose purpose = Purpose::simulation);
 // What the job names comes from `sources`: of many jobs, a machine file is then read once.
 Study read_study(Document document, Purpose purpose, const StudySources& sources);
+
+// What a job that does not say has: PyTorch's own, operator by operator, where those are known.
+ModuleCode usual_modules(const Job& job);
 
 // What is wrong with a job whose keys were all readable, by key path.
 struct JobError {

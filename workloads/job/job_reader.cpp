@@ -203,6 +203,7 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
     const std::optional<Transformer> model =
         read_thing<Transformer>(root, "model", embedded::catalog(), document.name(),
                                 [&](const auto& what) -> decltype(auto) { return sources.model(what); });
+    if (model) job.model = *model;
     const GivenAxes given = read_layout(root, job);
     read_section(root.object("batch"), "batch", job);
     const bool readable = !document.has_errors();
@@ -214,11 +215,8 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
     // Read when machine and nodes are known.
     const bool has_fabric = root.has("fabric"), has_faults = root.has("faults");
     root.done({{"", job_synonyms()}, {"model", model_synonyms()}});
-    if (model) {
-        job.model = *model;
-        // Without experts there is nothing to cut: groups of expert ranks are then whatever data parallelism has.
-        if (model->experts.count == 0 && !given.expert_tensor) job.layout.expert_tensor = 1;
-    }
+    // Without experts there is nothing to cut: groups of expert ranks are then whatever data parallelism has.
+    if (model && model->experts.count == 0 && !given.expert_tensor) job.layout.expert_tensor = 1;
     if (!machine) document.check();  // which throws
     asked.data = given.data;
     if (nodes_readable) machine = settle_size(root, asked, *machine, job);

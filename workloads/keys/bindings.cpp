@@ -60,6 +60,14 @@ std::string optimizer_json(const Job& job) {
     return fmt::format("{{{}}}", fmt::join(names, ","));
 }
 
+// A word; or true or false, as programs have it.
+void read_compile(Field& root, std::string_view name, Job& job) {
+    if (!root.has(name)) return;
+    const JobKey& key = key_of(name);
+    const auto flag = [&] { return root.flag(name) ? Compile::all : Compile::off; };
+    root.is_text(name) ? key.set(job, read_word(root, name, key)) : key.set(job, static_cast<double>(flag()));
+}
+
 void bind_step(KeyRows& rows) {
     Section own(rows, "", std::identity());
     bind_registered(own("framework", {}), &Job::framework, framework::all(), framework_names(),
@@ -84,9 +92,14 @@ void bind_step(KeyRows& rows) {
     own("sustained_clock", &Job::sustained_clock);
     own("blocking_launches", &Job::blocking_launches);
     own("cuda_graphs", &Job::cuda_graphs);
-    own("compile", &Job::compile);
+    JobKey& compile = own("compile", &Job::compile);
+    compile.read = read_compile;
+    compile.json = [](const Job& job) -> std::string {
+        return job.compile == Compile::blocks ? "\"blocks\"" : job.compile == Compile::all ? "true" : "false";
+    };
+    own("pytorch", &Job::pytorch);
     own("element_wise", &Job::element_wise);
-    own("modules", &Job::modules);
+    own("modules", &Job::modules).before = [](Job& job) { job.modules = usual_modules(job); };
     own("context_method", &Job::context_method);
     own("step", &Job::step);
     own("first_use", &Job::first_use);

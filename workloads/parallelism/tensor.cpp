@@ -10,6 +10,8 @@
 // computed first. So one chunk runs before (scatter) or after (gather) the call, and the rest beside it. Chunks of one
 // product run on several streams and fill each other's last waves, so that together they take as long as the whole.
 // What backward exchanges beside another product (saved inputs, sums of input gradients) is so in every case.
+#include <fmt/format.h>
+
 #include "workloads/framework/framework.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
@@ -20,6 +22,19 @@ void check_tensor(const Job& job, const MachineInfo&, std::vector<JobError>& err
     for (const std::string& obstacle : tensor_obstacles(job.model, job.layout.tensor)) {
         errors.push_back({"layout.tensor", obstacle});
     }
+    const bool copies = errors.empty() && copies_keys(job.model, job.layout.tensor);
+    if (!copies || job.framework->name == "megatron") return;
+    errors.push_back({"layout.tensor",
+                      fmt::format("{} key-value heads cannot be shared by {} tensor ranks; Megatron-core copies them",
+                                  job.model.kv_heads, job.layout.tensor)});
+}
+
+// Megatron-core since copied_keys_since, transformer/attention.py: where heads of keys and values are fewer than the
+// ranks, what the map gives all of them is gathered, and each takes its queries, and the keys and values that go with
+// them, out of it; backward sums and deals out the gradients.
+Call exchange_of_copies(const Job& job, Collective op, std::string_view label) {
+    const Bytes whole{tokens(job) * static_cast<double>(qkv_outputs(job.model)) * element_bytes(job.precision)};
+    return {op, {"tensor"}, whole, label, element_name(job)};
 }
 
 void shard(const Job& job, Shard& shard) { shard.tensor *= job.layout.tensor; }
@@ -130,6 +145,13 @@ void around(const Job& job, Piece piece, Pass pass, Around& around) {
     if (gathers_before_routing(job) && around_experts(job, piece, pass, around)) return;
     const std::size_t of_others = around.before.size() + around.after.size();
     pass == Pass::forward ? around_forward(job, piece, around) : around_backward(job, piece, around);
+    const bool copies = piece == Piece::qkv && key_copies(job.model, ranks) > 1;
+    if (copies && pass == Pass::backward) {
+        around.before.push_back(exchange_of_copies(job, Collective::reduce_scatter,
+                                                   "reduce-scatter gradients of queries, keys and values"));
+    } else if (copies) {
+        around.after.push_back(exchange_of_copies(job, Collective::all_gather, "all-gather queries, keys and values"));
+    }
     const bool exchanges = around.before.size() + around.after.size() > of_others;
     const bool overlaps = shares_tokens(job) && job.megatron.overlap_tensor == Setting::on;
     if (exchanges && overlaps && piece != Piece::embedding && piece != Piece::head)

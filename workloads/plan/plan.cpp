@@ -39,7 +39,7 @@ Flops hardware_flops(const Plan& plan) {
         for (std::uint32_t i = 0; i < layers; ++i) {
             const LayerCosts& own = costs.layers[job.layer_place(layer++)];
             micro_batch += own.forward + own.backward + own.repeated;
-            if (job.recompute.of_layer(i) == Recompute::full) micro_batch += own.forward;
+            if (job.recompute.of_layer(i) == Recompute::full) micro_batch += own.forward_again;
         }
     }
     const double ranks = job.layout.ranks_of_stage();

@@ -39,6 +39,8 @@ struct LayerCosts {
     Flops forward, backward;
     std::vector<PieceRepeat> repeats;  // under selective recomputation
     Flops repeated;
+    std::size_t checkpointed = 0;  // pieces, the first ones, that run again where the layer does
+    Flops forward_again;           // of these
 };
 
 struct PartCosts {

@@ -85,7 +85,7 @@ LayerCosts layer_costs(const Plan& plan, const Job& job, LayerKind kind, const K
         const HostOperations kernels{double(piece.forward.size()), double(piece.input_backward.size()),
                                      double(piece.weight_backward.size())};
         const HostOperations operations = job.modules != ModuleCode::framework ? eager_operations(job, kind, piece)
-                                          : job.compile == Setting::on         ? kernels
+                                          : job.compile != Compile::off        ? kernels
                                                                                : host_operations(job, piece);
         if (job.blocking_launches == Setting::on) wait_for(costs.pieces.back(), operations, kernels, plan.device);
         HostOperations& issued = costs.pieces.back().host;
@@ -101,6 +101,8 @@ LayerCosts layer_costs(const Plan& plan, const Job& job, LayerKind kind, const K
         costs.backward += total_flops(piece.input_backward) + total_flops(piece.weight_backward);
         pieces.push_back(std::move(piece));
     }
+    costs.checkpointed = checkpointed_pieces(job, kind, pieces);
+    for (std::size_t i = 0; i < costs.checkpointed; ++i) costs.forward_again += total_flops(pieces[i].forward);
     if (job.recompute.granularity == Recompute::selective) add_repeats(job, kind, pieces, costs);
     if (replays_all(job)) costs.checkpoints = {};
     costs.host += costs.checkpoints;

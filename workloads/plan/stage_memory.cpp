@@ -3,6 +3,7 @@
 #include <map>
 #include <string_view>
 
+#include "models/transformer/kernel_parts.hpp"
 #include "models/transformer/prediction.hpp"
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan/states_in_time.hpp"
@@ -24,8 +25,8 @@ struct Fullness {
 };
 
 Inventory inventory_of(const Job& job, LayerKind kind, Recompute recompute) {
-    const bool eager = job.modules != ModuleCode::framework && job.compile == Setting::off;
-    const bool in_parts = eager && job.modules == ModuleCode::transformers;
+    const bool eager = job.modules != ModuleCode::framework && job.compile == Compile::off;
+    const bool in_parts = eager && norms_in_parts(job.model, job.modules, job.pytorch);
     return {.recompute = recompute,
             .parts = recomputed_parts(job, kind),
             .expert_weights = job.framework->expert_weights,

@@ -91,4 +91,8 @@ std::vector<Kernel> discarded_kernels(const LayerPiece& piece);
 // the other parts as the hooks of CheckpointWithoutOutput have it, on the gradient of what is made of their output.
 std::vector<PieceRepeat> piece_repeats(LayerParts parts, const std::vector<PieceCost>& pieces);
 
+// How many pieces, from the first on, a checkpoint of the layer runs again. PyTorch's stops once backward has all that
+// it asks for (PyTorch), the last of which is the input of the map that leaves the MLP.
+std::size_t checkpointed_pieces(const Job& job, LayerKind kind, const std::vector<LayerPiece>& pieces);
+
 }  // namespace weft

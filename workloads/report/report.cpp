@@ -160,6 +160,14 @@ std::vector<Metric> metrics_of(const StepFigures& figures) {
     });
 }
 
+// "16 nodes", or what a job takes of its nodes.
+std::string place(const Job& job, const MachineInfo& machine) {
+    const std::uint32_t whole = machine.accelerators_per_node + machine.idle_per_node;
+    if (job.ranks_per_node == whole) return job.nodes == 1 ? "1 node" : fmt::format("{} nodes", job.nodes);
+    const std::string node = job.nodes == 1 ? "a node" : fmt::format("each of {} nodes", job.nodes);
+    return fmt::format("{} of the {} GPUs of {}", job.ranks_per_node, whole, node);
+}
+
 }  // namespace
 
 double Report::metric(std::string_view key) const {
@@ -180,7 +188,7 @@ Report planned_report(const Plan& plan, NetworkKind network) {
     report.active_parameters = active_parameters(job.model);
     report.trained_parameters = trained_parameters(job.model, job.trained);
     report.framework = job.framework->name;
-    report.layout = fmt::format("{} ranks = {} on {} nodes", job.layout.ranks(), axes(job.layout), job.nodes);
+    report.layout = fmt::format("{} ranks = {} on {}", job.layout.ranks(), axes(job.layout), place(job, plan.machine));
     const bool joint = job.pipeline_shape().passes == PassOrder::joint;
     report.batch = fmt::format("{} sequences of {} tokens in {} micro-batches of {}, ZeRO {}, {}{}, recompute {}, {}",
                                job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,

@@ -174,7 +174,10 @@ class LayerWriter : protected PieceWriter {
         if (shares_beside(at.kind)) {
             shared_beside_forward(at);
         } else {
-            for (const PieceCost& piece : costs.pieces) piece_forward(at, piece, around(at, piece.piece, at.pass.pass));
+            const bool again = at.pass.pass == Pass::recompute;
+            for (const PieceCost& piece :
+                 std::span(costs.pieces).first(again ? costs.checkpointed : costs.pieces.size()))
+                piece_forward(at, piece, around(at, piece.piece, at.pass.pass));
         }
         host_.end(at.pass.where);
     }

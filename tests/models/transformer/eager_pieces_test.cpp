@@ -87,7 +87,7 @@ TEST(eager_pieces, of_transformers_move_more_by_norms_and_rotation) {
 TEST(eager_pieces, are_fused_again_by_a_compiler_but_for_the_loss) {
     const Transformer model = llama();
     Shard shard = shard_of(ModuleCode::plain);
-    shard.compiled = true;
+    shard.compile = Compile::blocks;
     shard.cross_entropy = CrossEntropy::autograd;
     EXPECT_DOUBLE_EQ(sum_of(layer(model, shard), &LayerPiece::forward).passes,
                      sum_of(layer(model, shard_of(ModuleCode::framework)), &LayerPiece::forward).passes);

@@ -104,7 +104,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"table", with(R"("positions_length": 5)"),
                               "positions_length: only a model with learned positions"},
                       Mistake{"norm", with(R"("norm": "batch_norm")"), "norm: expected one of layer_norm, rms_norm"},
-                      Mistake{"huge", R"({"layers": 4000000000, "hidden": 1000000, "heads": 8, "vocabulary": 9})",
+                      Mistake{"layers", R"({"layers": 4000000000, "hidden": 8, "heads": 8, "vocabulary": 9})",
+                              "layers: expected at most 1000000, got 4000000000"},
+                      Mistake{"huge", R"({"layers": 1000000, "hidden": 1000000, "heads": 8, "vocabulary": 9})",
                               "these sizes make more than 1e+17 parameters"}),
     [](const auto& instance) { return instance.param.what; });
 

@@ -1,4 +1,4 @@
-// The form by keyboard alone: another machine is chosen, a mistake made and told, an explanation asked for.
+// The form by keyboard alone: a question asked, another machine is chosen, a mistake made and told, an explanation asked for.
 //   node keyboard.mjs CHROMIUM ADDRESS FOLDER
 import {open} from '../browser/browser.mjs';
 import {manners} from '../browser/manners.mjs';
@@ -13,11 +13,11 @@ const check = (holds, what, seen = '') => {
 const job = 'machine=dgx-a100&nodes=2&model=llama3-8b&framework=megatron&layout.tensor=8&batch.micro=1&batch.global=16';
 const browser = await open(program, folder + '/profile');
 const opened = options => browser.page(`${address}?${job}`, {own: address, ...options});
-const told = 'document.getElementById("told").textContent';
+const told = `(document.getElementById("told")?.textContent ?? "")`;
 const shown = 'document.getElementById("result").contentDocument';
 const shift = 8;
 
-for (const [width, dark] of [[1280, false], [1280, true], [500, false], [500, true]]) {
+for (const [width, dark] of [[1440, false], [1440, true], [390, false], [390, true]]) {
   const page = await opened({width, dark});
   await page.until(`${told}.startsWith("step time")`);
   const faults = await page.value(manners);
@@ -25,14 +25,14 @@ for (const [width, dark] of [[1280, false], [1280, true], [500, false], [500, tr
   check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
 }
 
-const page = await opened({width: 1280});
+const page = await opened({width: 1280}), first = page;
 await page.until(`${told}.startsWith("step time")`);
 const before = await page.value(told);
-const focused = () => page.value('document.activeElement.name || document.activeElement.id || document.activeElement.textContent');
-const tabTo = async name => {
+const focused = (page = first) => page.value('document.activeElement.id || document.activeElement.name || document.activeElement.textContent');
+const tabTo = async (name, page = first) => {
   for (let steps = 0; steps < 80; ++steps) {
     await page.key('Tab');
-    if (await focused() === name) {
+    if (await focused(page) === name) {
       const outline = await page.value('getComputedStyle(document.activeElement).outline');
       check(/solid [2-9]px/.test(outline) || /[2-9]px/.test(outline), `focus on ${name} is visible`, outline);
       return;
@@ -40,7 +40,7 @@ const tabTo = async name => {
   }
   throw new Error('Tab does not reach ' + name);
 };
-await tabTo('machine');
+await tabTo('of-machine');
 check((await page.value('document.getElementById("about").textContent')).startsWith('machine: '), 'the key is explained');
 const machine = () => page.value('document.getElementById("of-machine").value');
 for (let presses = 0; presses < 10 && await machine() !== 'dgx-h100'; ++presses) await page.key('ArrowDown');
@@ -55,7 +55,7 @@ await again.until(`${told}.startsWith("step time")`);
 check(await again.value(told) === await page.value(told), 'a link shows the same');
 check(again.complaints.length === 0, 'no complaint', again.complaints.join('\n'));
 
-await tabTo('layout.tensor');
+await tabTo('of-layout.tensor');
 await page.key('7');
 await page.until('document.getElementById("mistakes").textContent !== ""');
 check(/tensor/.test(await page.value('document.getElementById("mistakes").textContent')), 'a mistake is told');
@@ -64,10 +64,27 @@ await page.key('Backspace');
 await page.key('8');
 await page.until('document.getElementById("mistakes").textContent === ""');
 
+// The questions above the form; Enter asks.
+const asking = await browser.page(address, {own: address});
+await asking.until(`${told}.startsWith("step time")`);
+await tabTo('gpus', asking);
+for (const letter of '128') await asking.key(letter);
+await asking.key('Enter');
+await asking.until(`${told}.startsWith("step time") && location.search.includes("gpus=128")`);
+check(/layout\.tensor=\d/.test(await asking.value('location.search')), 'the layout found stands in the address');
+check(await asking.value('scrollY > 0 && document.activeElement.textContent') === 'Step', 'the answer is in view');
+for (const [question, button] of [[1, 'Plan'], [2, 'Explanation']]) {
+  await asking.value(`document.querySelectorAll('.questions button')[${question}].focus()`);
+  await asking.key('Enter');
+  await asking.until(`document.activeElement?.textContent === '${button}' && ${shown}?.querySelector('h1') && ${told} !== ''`);
+  check(await asking.value('document.activeElement.getAttribute("aria-pressed")') === 'true', `${button} is shown`);
+}
+check(asking.complaints.length === 0, 'no complaint', asking.complaints.join('\n'));
+
 await tabTo('another');
 for (const letter of 'library') await page.key(letter);
 await page.key('Enter');
-check(await focused() === 'library', 'another key is added', await focused());
+check(await focused() === 'of-library', 'another key is added', await focused());
 for (const letter of 'ncc') await page.key(letter);
 await page.until('document.getElementById("mistakes").textContent.includes("nccl")');
 await page.key('l');

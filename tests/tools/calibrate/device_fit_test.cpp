@@ -142,6 +142,21 @@ TEST(device_fit, noisy_rows_count_less) {
     EXPECT_DOUBLE_EQ(rows[1].weight, 0.5);
 }
 
+TEST(device_table, knows_kernels_by_the_names_of_the_program_that_measures) {
+    const std::string head = "kind,name,keys,head_size,heads,bytes,seconds\n";
+    const auto rows =
+        read_device_table("t.csv",
+                          head +
+                              "attention,causal,2048,128,16,,1\nattention,causal cudnn,2048,128,16,,1\n"
+                              "memory,column sums,,,,1e9,1\nmemory,add rows,,,,1e9,1\nmemory,x,,,,1e9,1\n",
+                          {});
+    EXPECT_EQ(rows[0].measured.kernel.core, AttentionCore::flash);
+    EXPECT_EQ(rows[1].measured.kernel.core, AttentionCore::cudnn);
+    EXPECT_EQ(rows[2].measured.kernel.pass, PassClass::reduction);
+    EXPECT_EQ(rows[3].measured.kernel.pass, PassClass::gathered);
+    EXPECT_EQ(rows[4].measured.kernel.pass, PassClass::fused);
+}
+
 std::string errors_of(const std::string& csv) {
     try {
         read_device_table("t.csv", csv, {});
@@ -167,11 +182,15 @@ TEST(device_table, tells_every_mistake_with_its_line) {
     EXPECT_THAT(errors, HasSubstr("t.csv:5:1: error: n: expected a whole number of at least 1, got \"1.5\""));
     EXPECT_THAT(errors, HasSubstr("t.csv:5:1: error: seconds: expected a number above 0, got \"-1\""));
     EXPECT_THAT(errors, HasSubstr("t.csv:6:1: error: bytes: expected a number above 0, got \"nan\""));
-    EXPECT_THAT(errors, HasSubstr("t.csv:6:1: error: spread: expected a share of at least 0, got \"x\""));
+    EXPECT_THAT(errors, HasSubstr("t.csv:6:1: error: spread: expected a share from 0 to 1e6, got \"x\""));
     EXPECT_THAT(errors, HasSubstr("t.csv:7:1: error: no column keys: expected a whole number of at least 1"));
     EXPECT_THAT(errors, HasSubstr("t.csv:8:1: error: no column alone_seconds: expected a number above 0"));
     EXPECT_THAT(errors_of("kind,bytes\nmemory,1\n"), HasSubstr("no column is called \"seconds\""));
     EXPECT_THAT(errors_of("# nothing\n"), HasSubstr("no line of column names"));
+    EXPECT_THAT(errors_of("kind,bytes,seconds,spread\nmemory,1,1,1e308\n"),
+                HasSubstr("spread: expected a share from 0"));
+    const std::string contended = "kind,precision,m,n,k,seconds,alone_seconds\ncontended,bf16,64,64,64,1,";
+    EXPECT_THAT(errors_of(contended + "5e-324\n"), HasSubstr("alone_seconds: expected a time that can be compared"));
 }
 
 // Cut, repeat and garble a good table: rows or errors, nothing else.

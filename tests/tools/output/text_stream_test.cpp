@@ -1,7 +1,9 @@
 #include "tools/output/text_stream.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -75,6 +77,31 @@ TEST(background_writer, packs_as_if_all_were_one) {
     EXPECT_EQ(read_text(path), expected);
 }
 
+// One gzip file, whose bytes do not depend on which block was packed first.
+TEST(background_writer, packs_long_texts_always_to_the_same_bytes) {
+    const test::TemporaryFolder folder;
+    std::string expected;
+    for (int i = 0; expected.size() < 8 * TextStream::block; ++i) expected += std::to_string(i * 7919 % 100003) + "\n";
+    std::string first;
+    for (const char* const name : {"a.gz", "b.gz"}) {
+        TextStream out(folder.path() / name);
+        for (std::size_t at = 0; at < expected.size(); at += 5000) out.put(std::string_view(expected).substr(at, 5000));
+        out.commit();
+        const std::string packed = content(folder.path() / name);
+        EXPECT_EQ(packed.substr(0, 4), std::string("\x1f\x8b\x08\0", 4));
+        EXPECT_EQ(read_text(folder.path() / name), expected);
+        if (first.empty()) first = packed;
+        EXPECT_TRUE(packed == first);
+    }
+    EXPECT_LT(first.size(), expected.size() / 2);
+}
+
+TEST(background_writer, an_empty_text_is_a_file_as_well) {
+    const test::TemporaryFolder folder;
+    BackgroundWriter(folder.path() / "none.gz").commit();
+    EXPECT_EQ(read_text(folder.path() / "none.gz"), "");
+}
+
 TEST(background_writer, leaves_no_file_without_commit) {
     const test::TemporaryFolder folder;
     const fs::path path = folder.path() / "abandoned.txt";
@@ -87,6 +114,22 @@ TEST(background_writer, tells_that_the_device_is_full) {
     BackgroundWriter writer("/dev/full");
     for (int i = 0; i < 20; ++i) writer.exchange("more");
     EXPECT_THROW(writer.commit(), std::runtime_error);
+}
+
+TEST(background_writer, tells_that_a_packed_file_finds_no_room) {
+    const test::TemporaryFolder folder;
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    rlimit small = before;
+    small.rlim_cur = 1000;
+    auto* const heard = std::signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    BackgroundWriter writer(folder.path() / "much.gz");
+    for (int i = 0; i < 200; ++i) writer.exchange(std::string(100, static_cast<char>(i)));
+    EXPECT_THROW(writer.commit(), std::runtime_error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, heard);
+    EXPECT_FALSE(fs::exists(folder.path() / "much.gz"));
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ TEST(questions, a_name_in_place_of_a_file_prints_a_command_that_works) {
     EXPECT_EQ(test::run_weft(command.substr(5)).exit_code, 0);
     EXPECT_TRUE(has(test::run_weft("simulate lumi-g").err, "lumi-g is a machine"));
     EXPECT_TRUE(has(test::run_weft("simulate nothing.json").err, "is no file"));
+    EXPECT_TRUE(has(test::run_weft("simulate " + std::string(3000, 'n') + ".json").err, "is no file"));
 }
 
 TEST(questions, a_step_without_a_layout_takes_the_best_and_says_which) {

@@ -58,6 +58,15 @@ TEST(form_page, shows_the_job_that_it_begins_with) {
     EXPECT_THAT(page, HasSubstr("<option value=\"1\" selected>"));
 }
 
+TEST(form_page, begins_with_questions_about_what_it_shows) {
+    const std::string page = form_page(choices(), {{"machine", "lumi-g"}, {"gpus", "32"}}, {});
+    EXPECT_EQ(matches(page, "<form method=\"get\" action=\"([^\"]*)\" class"),
+              (std::set<std::string>{"/ask#simulate", "/ask#plan", "/#explain"}));
+    EXPECT_THAT(page, HasSubstr("name=\"gpus\" inputmode=\"numeric\" size=\"7\" value=\"32\""));
+    EXPECT_LT(page.find("Three questions"), page.find("id=\"job\""));
+    for (const StartingJob& job : choices().jobs) EXPECT_THAT(page, HasSubstr("<option>" + job.name + "</option>"));
+}
+
 TEST(form_page, keeps_values_that_it_does_not_offer) {
     const std::string page = form_page(
         choices(), {{"machine", "{\"extends\":\"frontier\"}"}, {"megatron.version", "core-0.8"}, {"x", "1"}}, {});

@@ -153,6 +153,26 @@ TEST(site, reads_what_is_pasted_into_its_form) {
     EXPECT_EQ(pasted({{"pasted", script}}).status, 422u) << "without a machine";
 }
 
+TEST(site, questions_of_few_words_are_jobs) {
+    const HttpResponse page = answer_to("/ask?model=llama3-8b&machine=dgx-h100&gpus=16");
+    ASSERT_EQ(page.status, 200u) << page.body;
+    EXPECT_THAT(page.body, HasSubstr("<option value=\"dgx-h100\" selected>"));
+    EXPECT_THAT(page.body, HasSubstr("layouts that weft plan tries is taken: layout.tensor="));
+    EXPECT_THAT(page.body, HasSubstr("batch.global: 1024 is assumed"));
+    EXPECT_THAT(page.body, HasSubstr("id=\"of-layout.data\""));
+    EXPECT_THAT(answer_to("/ask?model=llama3-70b&machine=dgx-h100&gpus=8").body, HasSubstr("none can run"));
+    EXPECT_EQ(answer_to("/ask?model=llama3-8b&machine=dgx-h100&gpus=64000000").status, 422u);
+    EXPECT_EQ(answer_to("/ask?model=llama3-8b&gpus=64").status, 422u);
+    EXPECT_EQ(answer_to("/ask?model=/etc/passwd&machine=dgx-h100&gpus=64").status, 422u);
+    EXPECT_EQ(work_of("/ask?gpus=8"), AnswerWork::many_simulations);
+}
+
+TEST(site, a_shipped_job_goes_by_its_name) {
+    EXPECT_EQ(answer_to("/?job=lumi-gpt-175b").body,
+              answer_to("/?" + query_of(site().choices.jobs.back().parameters)).body);
+    EXPECT_EQ(answer_to("/?job=nobodys").body, answer_to("/").body);
+}
+
 TEST(site, searches_are_told_from_simulations) {
     EXPECT_EQ(work_of("/plan?nodes=1"), AnswerWork::many_simulations);
     EXPECT_EQ(work_of("/%65xplain"), AnswerWork::many_simulations);

@@ -175,6 +175,10 @@ TEST(measurements, the_size_convention_of_csv_is_never_guessed) {
     EXPECT_EQ(parse_measurements("t.csv", told).rows.at(0).size, 8_KiB);
 }
 
+TEST(measurements, a_time_that_is_none_in_seconds_is_refused) {
+    EXPECT_THROW(parse_measurements("osu.txt", "# OSU MPI Allreduce Latency Test v7.3\n8 5e-324\n"), ConfigError);
+}
+
 TEST(measurements, where_keeps_rows_of_one_kind) {
     const std::string text = "op,algorithm,ranks,bytes,time_us\nallreduce,ring,8,64,1\nallreduce,tree,8,64,2\n";
     const MeasurementTable all = parse_measurements("t.csv", text);

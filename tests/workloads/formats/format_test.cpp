@@ -217,6 +217,10 @@ TEST(format, without_a_job_a_common_run_is_assumed_and_noted) {
     EXPECT_THAT(job.notes.front().message, HasSubstr("megatron is assumed; --set framework=megatron says another"));
     EXPECT_EQ(job.document.root().text("precision"), "fp16");
     EXPECT_EQ(job.document.root().object("batch").count("global"), 1024U);
+    EXPECT_EQ(job.document.root().object("batch").count("sequence"), 4096U);
+    const std::vector<std::string> of_few_positions{"machine=dgx-a100", "model=megatron-22b"};
+    job = open_job({}, of_few_positions);
+    EXPECT_EQ(job.document.root().object("batch").count("sequence"), 2048U);
 }
 
 }  // namespace

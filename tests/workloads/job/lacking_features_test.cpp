@@ -39,6 +39,9 @@ TEST(lacking_features, go_by_version) {
     EXPECT_THAT(lacking({"framework=megatron", "layout.split=ends", "model.layers=10", "megatron.version=core-0.8"}),
                 ElementsAre("layout.split: fewer layers on the first and last stage came with Megatron-core 0.9, after "
                             "Megatron-core 0.8 (megatron.version)"));
+    EXPECT_THAT(lacking({"framework=megatron", "layout.tensor=4", "model.kv_heads=2", "megatron.version=core-0.15"}),
+                ElementsAre("layout.tensor: more tensor ranks than key-value heads came with Megatron-core 0.16, after "
+                            "Megatron-core 0.15 (megatron.version)"));
     const std::vector<std::string> old{"framework=megatron", "megatron.version=2021", "zero=1",
                                        "sequence_parallel=true"};
     EXPECT_THAT(

@@ -110,7 +110,7 @@ TEST(pass_repeats, are_found_wherever_data_parallelism_is_idle) {
         {"deepspeed", {"framework=deepspeed", "zero=0"}},
         {"zero 1", {"framework=deepspeed", "zero=1"}},
         {"zero 2, forward", {"framework=deepspeed", "zero=2", "layout.pipeline=1", "layout.tensor=1"}},
-        {"ddp", {"framework=ddp", "layout.pipeline=1", "layout.tensor=1"}},
+        {"ddp but for autocast", {"framework=ddp", "modules=framework", "layout.pipeline=1", "layout.tensor=1"}},
     };
     for (const Case& one : cases) {
         const Comparison comparison = compare(make_plan(test::small_study(one.settings)));

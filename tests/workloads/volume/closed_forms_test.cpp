@@ -96,6 +96,26 @@ TEST(closed_forms, cross_entropy_takes_three_all_reduces_of_a_float_a_token_and_
     EXPECT_EQ(calls_of_size(fused, "all_reduce", 8 * b * s), m);
 }
 
+// Fewer heads of keys and values than ranks (Megatron-core 0.16, transformer/attention.py): all that the map gives is
+// gathered in every layer, and its gradient summed and dealt out. A rank attends to one whole head: keys and values are
+// as wide as a head and no narrower.
+TEST(closed_forms, copied_key_value_heads_are_gathered_with_the_queries) {
+    const Plan plan = plan_of({"layout.tensor=4", "model.kv_heads=2"});
+    const VolumeTable table = framework_volume(plan, RankId{0});
+    const double whole = b * s * (h + 2 * 2 * h / heads) * e;
+    EXPECT_EQ(calls_of_size(table, "all_gather", whole), m * L);
+    EXPECT_EQ(calls_of_size(table, "reduce_scatter", whole), m * L);
+    EXPECT_EQ(calls_of_size(table, "all_reduce", hidden_bytes), m * (4 * L + 2));
+    const auto kept = [](const char* kv_heads) {
+        return plan_of({"layout.tensor=4", std::string("model.kv_heads=") + kv_heads})
+            .stages.front()
+            .memory.activations;
+    };
+    EXPECT_EQ(kept("2"), kept("4")) << "one head of keys and one of values either way";
+    EXPECT_THROW(plan_of({"framework=deepspeed", "layout.tensor=4", "model.kv_heads=2"}), ConfigError)
+        << "Megatron-core alone copies them";
+}
+
 // Sequence parallelism. A layer forward: 2 gathers, 2 scatters. Backward: a gather of each row-parallel output gradient
 // and a scatter of each column-parallel input gradient, and 2 more gathers of the inputs that were saved in shares. The
 // embedding scatters forward and gathers backward; the head gathers forward and, of its saved input, backward, and

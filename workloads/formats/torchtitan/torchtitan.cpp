@@ -179,6 +179,7 @@ class TorchtitanReader {
             }
         }
         if (float8_.key.empty()) return false;
+        import_.put("fp8_recipe", "tensorwise", float8_);
         import_.note(float8_, "weights are gathered in 16 bits and the output layer is in 16 bits, too");
         return true;
     }
@@ -208,24 +209,27 @@ class TorchtitanReader {
                      "faster and takes more memory; --set recompute=full is the other end",
                      name,
                      name == "memory_budget" ? "what a compiler chooses"
-                     : which == "op"         ? "operations of context ranks or products in 8 bits"
+                     : which == "op"         ? "operations of context ranks"
                                              : "every " + which + "th layer");
     }
 
     // As check_recompute() has it.
-    bool knows_operations() { return float8_.key.empty() && Key(root_, "context_parallel_degree").number(1) == 1; }
+    bool knows_operations() { return Key(root_, "context_parallel_degree").number(1) == 1; }
 
     void read_kernels() {
         Key compile(root_, "enable", "compile"), async(root_, "enable_async_tensor_parallel");
-        if (compile.flag() && compiles_model()) import_.put("compile", true, compile.origin());
+        if (compile.flag() && compiles("model")) {
+            compiles("loss") ? import_.put("compile", true, compile.origin())
+                             : import_.put("compile", "blocks", compile.origin());
+        }
         if (async.flag() && Key(root_, "tensor_parallel_degree").number(1) > 1)
             async.warn(import_, "calls of tensor parallelism are simulated with nothing under them");
     }
-    bool compiles_model() {
+    bool compiles(std::string_view component) {
         Key components(root_, "components", "compile");
         if (!components.given()) return true;
         std::vector<Field> list = components.section().list("components");
-        return std::ranges::any_of(list, [](Field& each) { return each.as_text() == "model"; });
+        return std::ranges::any_of(list, [&](Field& each) { return each.as_text() == component; });
     }
 
     void read_optimizer() {

@@ -216,6 +216,7 @@ TEST(torchtitan, schedules_and_compilation_are_those_of_the_job) {
     EXPECT_EQ(titan_object(compile)["compile"], true);
     EXPECT_FALSE(titan_object(compile + "components = [\"loss\"]\n").contains("compile"));
     EXPECT_EQ(titan_object(compile + "components = [\"model\", \"loss\"]\n")["compile"], true);
+    EXPECT_EQ(titan_object(compile + "components = [\"model\"]\n")["compile"], "blocks");
     EXPECT_NE(titan_refusal(titan_run("8B", "[training]\n"), {}).find("batch.global"), std::string::npos);
 }
 
