@@ -113,7 +113,12 @@ std::string read_device_name(Field& root) {
     return (from.parent_path() / name).lexically_normal().string();
 }
 
-HostInfo read_host(Field field) {
+// What operations cost may be known of a host of which nothing else is.
+void read_host(Field field, MachineInfo& info) {
+    if (field.has("operation"))
+        info.host_operation = sourced(field, "operation", [](Field& cost) { return cost.duration("value"); });
+    const bool alone = field.has("operation") && !field.has("link");
+    if (alone) return field.done();
     HostInfo host{.link = read_rate(field.object("link")).reached,
                   .memory = {},
                   .memory_bandwidth = read_rate(field.object("memory_bandwidth")).reached,
@@ -128,7 +133,7 @@ HostInfo read_host(Field field) {
     }
     field.text("source", "");
     field.done();
-    return host;
+    info.host = host;
 }
 
 // Their names, each once.
@@ -187,7 +192,7 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     }
     if (parts->node.uses > 0) parts->node.leave_idle(parts->node.uses);
     info.libraries = read_libraries(root);
-    if (root.has("host")) info.host = read_host(root.object("host"));
+    if (root.has("host")) read_host(root.object("host"), info);
     info.operation = read_operation(root);
     info.node_names = read_node_names(root, info.nodes);
     for (const LinkClass& link_class : parts->classes) info.link_classes.push_back(link_class.name);

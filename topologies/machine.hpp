@@ -89,6 +89,7 @@ struct MachineInfo {
     std::vector<std::string> link_classes;
     std::vector<std::string> switch_classes;  // of these, those of links between switches
     std::optional<HostInfo> host;             // absent: the machine file does not say it
+    Seconds host_operation;  // that the host issues, in place of what the device's file says; 0: not known
     Operation operation;
     std::optional<NodeNames> node_names;  // absent: nodes are known by their numbers only
 

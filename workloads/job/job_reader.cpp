@@ -235,7 +235,8 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
         for (const JobError& error : check_job(job, machine->info())) report(root, error);
     }
     if (model && !document.has_errors()) job.packing = packed_attention(job);
-    const std::optional<Device> device = read_device_of(root, machine->info(), sources);
+    std::optional<Device> device = read_device_of(root, machine->info(), sources);
+    if (device && machine->info().host_operation.value > 0) device->host_launch = machine->info().host_operation;
     if (device) check_device(root, job, *device, machine->info().name);
     document.check();
     return {job, *machine, *device};

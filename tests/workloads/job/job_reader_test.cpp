@@ -63,6 +63,18 @@ TEST(job_reader, accepts_no_key_that_its_page_does_not_have) {
     expect_documented(page, keys, "");
 }
 
+// A host is the machine's, and what it costs need not be the device file's; a machine without one may say that alone.
+TEST(job_reader, operations_of_the_host_cost_what_the_machine_says) {
+    const auto cost = [](const std::string& machine) {
+        return read(R"({"model": "gpt-neox-19m", "batch": {"global": 4}, "machine": )" + machine + "}")
+            .device.host_launch;
+    };
+    const std::string slow = R"("host": {"operation": {"value": "40 us", "source": "test"}}})";
+    EXPECT_EQ(cost(R"({"extends": "dgx-h100", )" + slow), Seconds{40e-6});
+    EXPECT_EQ(cost(R"({"extends": "gb200-nvl72", )" + slow), Seconds{40e-6});
+    EXPECT_EQ(cost(R"("dgx-h100")"), Seconds{27e-6});
+}
+
 TEST(job_reader, fills_in_sensible_defaults) {
     const Job job = read(R"({"machine": "frontier", "model": "gpt-neox-19m", "batch": {"global": 4}})").job;
     EXPECT_EQ(job.framework->name, "deepspeed");
