@@ -163,9 +163,10 @@ std::vector<Metric> metrics_of(const StepFigures& figures) {
 // "16 nodes", or what a job takes of its nodes.
 std::string place(const Job& job, const MachineInfo& machine) {
     const std::uint32_t whole = machine.accelerators_per_node + machine.idle_per_node;
-    if (job.ranks_per_node == whole) return job.nodes == 1 ? "1 node" : fmt::format("{} nodes", job.nodes);
+    const std::uint32_t used = job.nodes == 1 ? job.layout.ranks() : job.ranks_per_node;
+    if (used == whole) return job.nodes == 1 ? "1 node" : fmt::format("{} nodes", job.nodes);
     const std::string node = job.nodes == 1 ? "a node" : fmt::format("each of {} nodes", job.nodes);
-    return fmt::format("{} of the {} GPUs of {}", job.ranks_per_node, whole, node);
+    return fmt::format("{} of the {} GPUs of {}", used, whole, node);
 }
 
 }  // namespace
