@@ -6,6 +6,7 @@
 
 #include "sim/base/check.hpp"
 #include "workloads/explain/what_if.hpp"
+#include "workloads/job/study_sources.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/search/screening.hpp"
 
