@@ -24,9 +24,9 @@ double own_queries_and_keys(const Transformer& model, double tensor) {
 
 // Queries, keys and values on one rank.
 static double own_qkv(const Transformer& model, double tensor) {
-    const double copied = key_copies(model, tensor) - 1.0;
-    const double more = copied > 0 ? copied * static_cast<double>(key_width(model) + value_width(model)) : 0.0;
-    return (static_cast<double>(qkv_width(model)) + more) / tensor;
+    const double copied =
+        static_cast<double>(key_width(model) + value_width(model)) * (key_copies(model, tensor) - 1.0);
+    return (static_cast<double>(qkv_width(model)) + copied) / tensor;
 }
 
 // Rotary positions turn whole heads, in latent attention the rotary part of every query and the one shared by the keys.
