@@ -29,6 +29,7 @@ export const open = async (program, folder) => {
     }
   });
   const ended = new Promise(done => child.on('exit', done));
+  process.on('exit', () => child.kill('SIGKILL'));
   ended.then(() => { for (const {failed} of answers.values()) failed(new Error('the browser ended')); });
   const send = (method, params = {}, sessionId = undefined) => new Promise((done, failed) => {
     answers.set(++number, {done, failed});
@@ -60,9 +61,11 @@ export const open = async (program, folder) => {
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
       return result.value;
     };
+    // A page that is being left answers nothing: what is asked for is awaited of the next one.
+    const left = error => /navigated or closed|context was destroyed|Cannot find context/.test(error.message);
     const until = async (expression, seconds = 60) => {
       for (let tries = 0; tries < seconds * 20; ++tries) {
-        if (await value(expression)) return;
+        if (await value(expression).catch(error => { if (!left(error)) throw error; })) return;
         await wait(50);
       }
       throw new Error(`waited ${seconds} s in vain for ${expression}`);
