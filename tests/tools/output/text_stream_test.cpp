@@ -81,7 +81,8 @@ TEST(background_writer, packs_as_if_all_were_one) {
 TEST(background_writer, packs_long_texts_always_to_the_same_bytes) {
     const test::TemporaryFolder folder;
     std::string expected;
-    for (int i = 0; expected.size() < 8 * TextStream::block; ++i) expected += std::to_string(i * 7919 % 100003) + "\n";
+    for (std::int64_t i = 0; expected.size() < 8 * TextStream::block; ++i)
+        expected += std::to_string(i * 7919 % 100003) + "\n";
     std::string first;
     for (const char* const name : {"a.gz", "b.gz"}) {
         TextStream out(folder.path() / name);
