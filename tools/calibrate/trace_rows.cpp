@@ -16,7 +16,7 @@ namespace {
 // A step counts as so many kernels measured alone, each class by its share of the time: it is steps that are predicted.
 constexpr double weight_of_step = 100;
 
-enum class Told : std::uint8_t { work, between, host_forward, host_backward };
+enum class Told : std::uint8_t { work, between, host_forward, host_backward, interference };
 
 struct TraceRow {
     Told told{};
@@ -35,7 +35,7 @@ bool tells(const ComparedWork& work, std::int64_t step) {
     return time > least_share * seconds(step) && time / work.kernels[0] > shortest;
 }
 
-// What the work of a step takes on a device, in the order of the rows.
+// What the work of a step takes on a device, in the order of the rows; of interference, a factor.
 std::vector<double> predicted(const Study& study, std::uint32_t stage, const Device& device,
                               const std::vector<TraceRow>& rows) {
     Study changed = study;
@@ -45,6 +45,7 @@ std::vector<double> predicted(const Study& study, std::uint32_t stage, const Dev
     std::vector<double> values;
     for (const TraceRow& row : rows) {
         Seconds sum = row.told == Told::between ? plan.device.kernel_launch : Seconds{};
+        if (row.told == Told::interference) sum = Seconds{plan.device.interference};
         if (row.told == Told::host_forward) sum = work.host_forward;
         if (row.told == Told::host_backward) sum = work.host_backward;
         for (const auto& [key, own] : work.sums) {
@@ -69,13 +70,20 @@ DeviceFitSource trace_source(const Study& study, const StepComparison& found) {
                                .measured = measured,
                                .weight = weight});
     };
-    std::int64_t busy = 0, late = 0;
+    std::int64_t busy = 0, late = 0, beside = 0;
+    // Of the time beside communication, what it would not have taken alone.
+    const double slower = found.recorded.slow_down > 0 ? 1.0 - 1.0 / found.recorded.slow_down : 0.0;
     for (const ComparedWork& work : found.classes) busy += work.femtoseconds[0];
     for (const ComparedWork& work : found.classes) {
         if (!tells(work, found.duration[0])) continue;
         add({Told::work, work.key.pass, work.key.what}, fmt::format("{}, {}", name(work.key.what), name(work.key.pass)),
-            seconds(work.femtoseconds[0]),
+            seconds(work.femtoseconds[0]) - slower * seconds(work.beside),
             weight_of_step * static_cast<double>(work.femtoseconds[0]) / static_cast<double>(busy));
+        beside += work.beside;
+    }
+    if (found.recorded.slow_down > 0 && beside > 0) {
+        add({Told::interference, {}, {}}, "times as long beside communication", found.recorded.slow_down,
+            weight_of_step * static_cast<double>(beside) / static_cast<double>(busy));
     }
     for (const ComparedGap& gap : found.gaps) late += gap.is_of_host ? gap.femtoseconds[0] : 0;
     const auto add_one = [&](Told told, const char* kind, std::int64_t measured, std::int64_t simulated) {

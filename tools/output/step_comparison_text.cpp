@@ -83,6 +83,7 @@ Json comparison_json(const StepComparison& found) {
               {"host_layer_forward_s", pair_json(found.host_forward, in_seconds)},
               {"host_layer_backward_s", pair_json(found.host_backward, in_seconds)}};
     if (found.memory[0] > 0) json["allocated_bytes"] = found.memory;
+    if (found.recorded.slow_down > 0) json["slow_down_beside_communication"] = found.recorded.slow_down;
     json["classes"] = json_list<Json>(found.classes, work_json);
     json["layers"] = json_list<Json>(found.layers, work_json);
     json["gaps"] = json_list<Json>(found.gaps, [&](const ComparedGap& gap) {
@@ -94,7 +95,8 @@ Json comparison_json(const StepComparison& found) {
                     {"ranks", call.ranks},
                     {"count", pair_json(call.calls, number<Json>)},
                     {"bytes", pair_json(call.bytes, number<Json>)},
-                    {"time_s", call.seconds}};
+                    {"time_s", call.seconds},
+                    {"algorithm", call.method}};
     });
     json["unmatched"] = json_list<Json>(found.unmatched, unmatched_json);
     return json;
@@ -134,13 +136,16 @@ TextTable gap_table(const StepComparison& found) {
 }
 
 TextTable call_table(const StepComparison& found) {
-    TextTable table({"<collective", "ranks", "calls", "simulated", "bytes", "simulated", "time", "simulated", ""});
+    TextTable table({"<collective", "ranks", "size", "calls", "simulated", "bytes", "simulated", "time", "simulated",
+                     "", "<algorithm"});
     const auto bytes = [](double value) { return value > 0 ? to_text(Bytes{value}) : std::string(); };
     const auto time = [](double value) { return value > 0 ? to_text(Seconds{value}) : std::string(); };
     for (const ComparedCall& call : found.calls) {
-        table.add({call.op, call.ranks > 0 ? fmt::to_string(call.ranks) : "", count_text(call.calls[0]),
-                   count_text(call.calls[1]), bytes(call.bytes[0]), bytes(call.bytes[1]), time(call.seconds[0]),
-                   time(call.seconds[1]), change(call.seconds[0], call.seconds[1])});
+        const double calls = call.calls[0] + call.calls[1];
+        table.add({call.op, call.ranks > 0 ? fmt::to_string(call.ranks) : "",
+                   bytes((call.bytes[0] + call.bytes[1]) / calls), count_text(call.calls[0]), count_text(call.calls[1]),
+                   bytes(call.bytes[0]), bytes(call.bytes[1]), time(call.seconds[0]), time(call.seconds[1]),
+                   change(call.seconds[0], call.seconds[1]), call.method});
     }
     return table;
 }
@@ -186,6 +191,10 @@ StepComparisonWords step_comparison_words(const StepComparison& found) {
         tell("the host issues a layer in {} forward and {} backward, less what the profiler takes; simulated {} and {}",
              time_text(found.host_forward[0]), time_text(found.host_backward[0]), time_text(found.host_forward[1]),
              time_text(found.host_backward[1]));
+    }
+    if (found.recorded.slow_down > 0) {
+        tell("beside communication recorded kernels take {:.3f} times as long as equal ones alone",
+             found.recorded.slow_down);
     }
     if (found.profiling > 0) {
         tell("about {} of the recorded step is the profiler's own cost on the host: {} without it",

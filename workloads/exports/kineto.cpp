@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "workloads/exports/export.hpp"
+#include "workloads/exports/slowed_work.hpp"
 #include "workloads/recorded/replay.hpp"
 #include "workloads/recorded/simulated_work.hpp"
 #include "workloads/step/lanes.hpp"
@@ -44,7 +45,13 @@ class TraceWriter {
         : step_(step),
           rank_(rank),
           plan_(step.run().plan),
-          host_(simulated_host(plan_, step.script(rank.stage), rank, kernels)) {}
+          host_(simulated_host(plan_, step.script(rank.stage), rank, kernels)) {
+        for (std::size_t i = 0; i < rank_.record.nodes.size(); ++i) {
+            const std::int64_t begin = nanoseconds(rank_.spans[i].begin), end = nanoseconds(rank_.spans[i].end);
+            if (rank_.record.nodes[i].kind != RecordedKind::compute) calls_.push_back({begin, end});
+        }
+        merge(calls_);
+    }
 
     std::string write() {
         begin_file();
@@ -129,7 +136,7 @@ class TraceWriter {
         const double kernels = launches(what);
         if (kernels == 0) return;
         const auto busy = sum_of<Seconds>(what.kernels, &SimulatedKernel::time);
-        // What slows the computation down slows all of it alike.
+        // What slows the computation down slows all of it alike, but for communication.
         const double own = step_.script(rank_.stage).work()[action.subject].value;
         const double slower = own > 0 ? static_cast<double>(end - begin) * 1e-9 / own : 1.0;
         const double wide = static_cast<double>(issue.end - begin) * 1e-9;
@@ -137,14 +144,20 @@ class TraceWriter {
         // The next kernel follows by itself, if it was launched in time.
         const double prompt = std::min(gap, plan_.device.kernel_launch.value);
         const bool waits = issue.end > end;  // the device for its host
+        const auto first = std::ranges::upper_bound(calls_, begin, {}, &CallSpan::end);
+        const SlowedWork slowed(begin, end, {first, calls_.end()}, plan_.device.interference);
+        const auto placed = [&](double seconds) {
+            const double share = (seconds * 1e9 - static_cast<double>(begin)) / static_cast<double>(end - begin);
+            const bool is_slowed = plan_.device.interference > 1.0 && share < 1.0;
+            return std::llround(is_slowed ? static_cast<double>(begin) + slowed.time_of(share) : seconds * 1e9);
+        };
         double at = static_cast<double>(begin) * 1e-9;
         double by_host = static_cast<double>(issue.begin >= 0 ? issue.begin : launched_);
         for (const SimulatedKernel& kernel : what.kernels) {
             const double each = kernel.time.value * slower / kernel.whole_launches();
             for (double n = 0; n < kernel.whole_launches(); n += 1, by_host += issue.each) {
                 at += gap;
-                const std::int64_t from = std::llround(at * 1e9), to = std::llround((at + each) * 1e9);
-                const auto in_time = static_cast<std::int64_t>(std::llround((at - prompt) * 1e9));
+                const std::int64_t from = placed(at), to = placed(at + each), in_time = placed(at - prompt);
                 launch(issue.each, kernel.shape,
                        waits ? in_time : std::min<std::int64_t>(std::llround(by_host), in_time), from, to);
                 at += each;
@@ -267,6 +280,7 @@ class TraceWriter {
     const SimulatedRank& rank_;
     const Plan& plan_;
     const SimulatedHost host_;
+    std::vector<CallSpan> calls_;  // when the rank communicates, one after another
     std::string text_;
     HostPass pass_;
     std::int64_t launched_ = 0;  // when the host was through with the last launch, ns

@@ -23,6 +23,7 @@ struct RecordedKernel {
     // Of its time what no computation that began before covers; of communication, what no computation covers. These
     // and the gaps add up to the step.
     std::int64_t exposed = 0;
+    std::int64_t beside = 0;  // of the time of computation, ns in which the device communicated, too
 };
 
 // Why the device was idle.
@@ -50,6 +51,9 @@ struct RecordedStep {
         double operations = 0;  // that the profiler recorded
     };
     LayerIssue forward, backward;
+    // How many times as long kernels take while their device communicates: equal ones, by name and shapes, wholly
+    // beside it and by themselves. 0: none ran both ways.
+    double slow_down = 0;
 
     std::int64_t duration() const { return end - begin; }
 };
@@ -61,7 +65,7 @@ enum class WhichStep : std::uint8_t { median, middle };
 // its own.
 RecordedStep recorded_step(const KinetoTrace& trace, std::uint32_t layers, WhichStep which = WhichStep::median);
 
-// Fills in what the kernels expose, the gaps, and what the host takes for a layer.
+// Fills in what the kernels expose and what runs beside communication, the gaps, and what the host takes for a layer.
 void add_up_time(const KinetoTrace& trace, RecordedStep& step);
 
 }  // namespace weft

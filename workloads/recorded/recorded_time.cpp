@@ -1,6 +1,9 @@
 // Where the time of a recorded step went.
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "workloads/recorded/recorded_step.hpp"
 
@@ -65,6 +68,61 @@ struct StepTime {
             }
             if (piece.begin < piece.end) add_gap(piece.begin, piece.end, piece.next);
         }
+        lay_beside(communication);
+        step.slow_down = slow_down();
+    }
+
+    // Calls come by their begin. A stretch in which there is at least one, and how long there had been any before it.
+    void lay_beside(const std::vector<std::uint32_t>& calls) {
+        struct Stretch {
+            std::int64_t begin, end, before;
+        };
+        std::vector<Stretch> stretches{{step.begin, step.begin, 0}};
+        for (const std::uint32_t call : calls) {
+            const DeviceEvent& event = trace.kernels[step.kernels[call].event];
+            Stretch& last = stretches.back();
+            if (event.begin <= last.end) {
+                last.end = std::max(last.end, event.end);
+            } else {
+                stretches.push_back({event.begin, event.end, last.before + last.end - last.begin});
+            }
+        }
+        const auto communicated = [&](std::int64_t until) {
+            const auto next = std::ranges::upper_bound(stretches, until, {}, &Stretch::begin);
+            if (next == stretches.begin()) return std::int64_t{0};
+            const Stretch& last = *std::prev(next);
+            return last.before + std::min(until, last.end) - last.begin;
+        };
+        for (RecordedKernel& kernel : step.kernels) {
+            const DeviceEvent& event = trace.kernels[kernel.event];
+            if (kernel.what != WorkClass::communication)
+                kernel.beside = communicated(event.end) - communicated(event.begin);
+        }
+    }
+
+    double slow_down() const {
+        constexpr double most_alone = 0.1, least_beside = 0.9;
+        struct Times {
+            std::array<double, 2> sum{}, kernels{};  // alone, beside
+        };
+        std::map<std::pair<std::uint32_t, std::uint32_t>, Times> equal;  // by name and shapes
+        for (const RecordedKernel& kernel : step.kernels) {
+            const DeviceEvent& event = trace.kernels[kernel.event];
+            const auto time = static_cast<double>(event.end - event.begin);
+            const double share = static_cast<double>(kernel.beside) / time;
+            const bool is_known = kernel.what != WorkClass::communication && kernel.dims != 0 && time > 0;
+            if (!is_known || (share > most_alone && share < least_beside)) continue;
+            Times& times = equal[{event.name, kernel.dims}];
+            times.sum[share >= least_beside] += time;
+            ++times.kernels[share >= least_beside];
+        }
+        double beside = 0, alone = 0;
+        for (const auto& [what, times] : equal) {
+            if (times.kernels[0] == 0 || times.kernels[1] == 0) continue;
+            beside += times.sum[1];
+            alone += times.kernels[1] * times.sum[0] / times.kernels[0];
+        }
+        return alone > 0 ? std::max(beside / alone, 1.0) : 0.0;
     }
 
     std::string_view text(std::uint32_t id) const { return trace.texts[id]; }

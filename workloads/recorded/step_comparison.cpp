@@ -8,7 +8,6 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "workloads/report/report.hpp"
-#include "workloads/step/lanes.hpp"
 
 namespace weft {
 namespace {
@@ -77,7 +76,7 @@ class Comparer {
         add_simulated();
         join();
         add_gaps();
-        add_calls();
+        found_.calls = compared_calls(trace_, step_, run_, found_.stage);
         found_.trace = trace_.file;
         found_.device = trace_.device;
         found_.ranks = {trace_.ranks, std::int64_t{layout.ranks()}};
@@ -113,6 +112,7 @@ class Comparer {
             ComparedWork& work = of({kernel.pass, kernel.layer, kernel.what});
             work.kernels[0] += event.kind != DeviceEvent::Kind::fill;
             work.femtoseconds[0] += (event.end - event.begin) * of_nanosecond;
+            work.beside += kernel.beside * of_nanosecond;
             const bool is_call = kernel.what == WorkClass::communication;
             (is_call ? exposed_calls_ : work.exposed[0]) += kernel.exposed * of_nanosecond;
             auto& longest = longest_[work.key];
@@ -134,9 +134,13 @@ class Comparer {
         };
         found_.host_forward = {issue(step_.forward), clock_ticks(work_.host_forward)};
         found_.host_backward = {issue(step_.backward), clock_ticks(work_.host_backward)};
-        if (!step_.kernels.empty()) {
-            found_.between = step_.gaps.between * of_nanosecond / static_cast<std::int64_t>(step_.kernels.size());
+        double alone = 0;  // kernels: what lies between those beside communication is not told from it
+        for (const RecordedKernel& kernel : step_.kernels) {
+            const auto time = static_cast<double>(std::max<std::int64_t>(duration(kernel), 1));
+            const bool is_call = kernel.what == WorkClass::communication;
+            alone += is_call ? 0.0 : 1.0 - static_cast<double>(kernel.beside) / time;
         }
+        if (alone >= 1) found_.between = std::llround(double(step_.gaps.between * of_nanosecond) / alone);
     }
 
     std::int64_t duration(const RecordedKernel& kernel) const {
@@ -173,6 +177,7 @@ class Comparer {
                 sum.femtoseconds[side] += work.femtoseconds[side];
                 sum.exposed[side] += work.exposed[side];
             }
+            sum.beside += work.beside;
             sum.flops += work.flops;
             sum.bytes += work.bytes;
             all += work.femtoseconds[0];
@@ -240,42 +245,6 @@ class Comparer {
         std::erase_if(found_.gaps, [](const ComparedGap& gap) { return gap.femtoseconds == Sides<std::int64_t>{}; });
     }
 
-    void add_calls() {
-        std::map<std::pair<std::string, std::uint32_t>, ComparedCall> calls;
-        const auto add = [&](const ComparedCall& own) {
-            const auto [known, is_new] = calls.try_emplace({own.op, own.ranks}, own);
-            if (is_new) return;
-            ComparedCall& sum = known->second;
-            if (sum.calls[1] == 0) sum.dimension = own.dimension;
-            if (sum.dimension != own.dimension) sum.dimension.clear();
-            for (const std::size_t side : {0U, 1U}) {
-                sum.calls[side] += own.calls[side];
-                sum.bytes[side] += own.bytes[side];
-                sum.seconds[side] += own.seconds[side];
-            }
-        };
-        for (const RecordedKernel& kernel : step_.kernels) {
-            if (kernel.what == WorkClass::communication) add(recorded_call(trace_, trace_.kernels[kernel.event]));
-        }
-        const Program& program = run_.step.program;
-        const RankClass& own = program.classes[RankClassId{
-            static_cast<std::uint32_t>(std::ranges::find(run_.step.stage, found_.stage) - run_.step.stage.begin())}];
-        for (OpId id{own.first_op}; id != OpId{own.end_op()}; id = next(id)) {
-            const Op& op = program.ops[id];
-            if (op.kind != OpKind::exchange) continue;
-            const Communication& what = program.communications[program.communication_of(op)];
-            std::string name = lanes::operation_name(what.op, op.lane);
-            std::ranges::replace(name, '_', '-');
-            add({.op = name,
-                 .ranks = what.group_size,
-                 .dimension = lanes::dimension_name(op.lane),
-                 .calls = {0, 1},
-                 .bytes = {0, what.message.value},
-                 .seconds = {0, (run_.timeline.spans[id].end - run_.timeline.spans[id].begin).value}});
-        }
-        for (auto& [key, row] : calls) found_.calls.push_back(std::move(row));
-    }
-
     const KinetoTrace& trace_;
     const Simulation& run_;
     const Report report_;
@@ -288,19 +257,6 @@ class Comparer {
 };
 
 }  // namespace
-
-ComparedCall recorded_call(const KinetoTrace& trace, const DeviceEvent& kernel) {
-    const KinetoCall none{};
-    const KinetoCall& own = kernel.call == DeviceEvent::no_call ? none : trace.calls[kernel.call];
-    const std::string& recorded = trace.texts[own.op == 0 ? kernel.name : own.op];
-    std::string op(operation_of(recorded));
-    std::ranges::replace(op, '_', '-');
-    return {.op = op.empty() ? recorded : op,
-            .ranks = own.ranks,
-            .calls = {1, 0},
-            .bytes = {std::max(own.in, own.out) * bytes_of_type(trace.texts[own.type]), 0},
-            .seconds = {static_cast<double>(kernel.end - kernel.begin) * 1e-9, 0}};
-}
 
 StepComparison compare_step(const KinetoTrace& trace, const Simulation& run) {
     constexpr double most = 9e12;  // ns that the clock of the simulation has room for

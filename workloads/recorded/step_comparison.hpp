@@ -31,7 +31,8 @@ struct ComparedWork {
     Sides<std::int64_t> femtoseconds{};  // of their own; overlapping ones count each
     // Of it what lies on no earlier kernel: as compute goes one after another in a simulation, there all of it.
     Sides<std::int64_t> exposed{};
-    Flops flops{};  // simulated: executed, read and written; the rate of either side is over these
+    std::int64_t beside = 0;  // fs of the recorded computation in which its device communicated
+    Flops flops{};            // simulated: executed, read and written; the rate of either side is over these
     Bytes bytes{};
 
     std::int64_t difference() const { return femtoseconds[0] - femtoseconds[1]; }
@@ -47,6 +48,7 @@ struct ComparedCall {
     std::string op;
     std::uint32_t ranks = 0;
     std::string dimension{};  // of the simulated ones; empty: there are none, or of several
+    std::string method{};  // algorithm and protocol of a simulated one: what ran a recorded one its kernel does not say
     Sides<double> calls{};
     Sides<double> bytes{};  // full buffers
     Sides<double> seconds{};
@@ -83,6 +85,10 @@ struct StepComparison {
 
 // What a kernel of a communication library says of its call: recorded, one of it.
 ComparedCall recorded_call(const KinetoTrace& trace, const DeviceEvent& kernel);
+
+// By operation, group and size: a row each, sizes ascending.
+std::vector<ComparedCall> compared_calls(const KinetoTrace& trace, const RecordedStep& step, const Simulation& run,
+                                         std::uint32_t stage);
 
 // `run`: of the job that was recorded, with every op by itself (Kept::ops).
 StepComparison compare_step(const KinetoTrace& trace, const Simulation& run);

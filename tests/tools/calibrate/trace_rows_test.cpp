@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,13 +15,18 @@
 namespace weft {
 namespace {
 
-Study one_gpu() {
+Study of_gpus(std::uint32_t count) {
     return read_study(Document::parse("job.json", R"({"machine": {"extends": "dgx-h100", "nodes": 1},
+        "layout": {"data": )" + std::to_string(count) +
+                                                      R"(},
+        "batch": {"sequence": 8192, "micro": 1, "global": )" +
+                                                      std::to_string(count) + R"(},
         "model": {"layers": 4, "hidden": 4096, "heads": 32, "kv_heads": 8, "vocabulary": 32000, "ffn_hidden": 14336,
                   "gated": true, "norm": "rms_norm", "biases": false},
-        "layout": {"data": 1}, "attention": "cudnn", "precision": "bf16", "modules": "plain", "framework": "fsdp",
-        "fsdp": {"version": 2, "reduce_precision": "fp32"}, "batch": {"sequence": 8192, "micro": 1, "global": 1}})"));
+        "attention": "cudnn", "precision": "bf16", "modules": "plain", "framework": "fsdp",
+        "fsdp": {"version": 2, "reduce_precision": "fp32"}})"));
 }
+Study one_gpu() { return of_gpus(1); }
 
 // The step that a rank with `device` would take, exported as the profiler records it, beside the job's own; each row
 // off by up to `noise`.
@@ -67,6 +74,22 @@ void expect_found_again(double noise, double within) {
 
 TEST(trace_rows, a_device_is_found_again_by_what_it_was_recorded_to_take) { expect_found_again(0.0, 1e-3); }
 TEST(trace_rows, noise_of_three_percent_moves_constants_by_less_than_five) { expect_found_again(0.03, 0.05); }
+
+// Products and attention without what communication beside them takes, which is found, too.
+TEST(trace_rows, what_communication_slows_is_found_again) {
+    const Study study = of_gpus(8);
+    Device made = study.device;
+    made.gemm.plateau = 0.7;
+    made.interference = 1.25;
+    std::vector<DeviceConstant> constants = device_constants(study.device);
+    std::erase_if(constants, [&](const DeviceConstant& each) { return !is_told_by_steps(each, study); });
+    const DeviceFit fit = fit_device(study.device, constants, {trace_source(study, recorded_on(made, study, 0.0))}, 1);
+    for (const std::string_view name : {"interference", "gemm_plateau"}) {
+        const auto at = std::ranges::find(fit.constants, name, &DeviceConstant::name) - fit.constants.begin();
+        const double truth = fit.constants[static_cast<std::size_t>(at)].value(made);
+        EXPECT_NEAR(fit.fit.values[static_cast<std::size_t>(at)], truth, 0.02 * truth) << name;
+    }
+}
 
 TEST(trace_rows, what_no_step_tells_is_left_alone) {
     const Study study = one_gpu();
