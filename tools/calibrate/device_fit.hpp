@@ -86,9 +86,9 @@ struct KindErrors {
 // By kind, fitted rows first; with more than one kind, a line of all.
 std::vector<KindErrors> errors_by_kind(const DeviceFit& fit);
 
-// Of a recorded step of `study`: kernels by class and pass that both sides have; what lies between kernels where the
-// host is ahead, else the host's time to issue a layer. What takes less than 1/200 of the step, or is of kernels
-// shorter than 10 us, tells nothing.
+// Of a recorded step of `study`: kernels by class and pass that both sides have, without what communication beside them
+// took, and that factor; what lies between kernels where the host is ahead, else the host's time to issue a layer. What
+// takes less than 1/200 of the step, or is of kernels shorter than 10 us, tells nothing.
 DeviceFitSource trace_source(const Study& study, const StepComparison& found);
 // Whether steps of such a job tell this constant of its device, by rows of its own.
 bool is_told_by_steps(const DeviceConstant& constant, const Study& study);
@@ -127,9 +127,15 @@ struct MeasuredRows {
     std::vector<std::string> files;  // of each row
 };
 
-double within_option(const po::variables_map& arguments);  // throws OptionError: no factor above 1
+struct TracesAndTables {
+    std::vector<std::string> traces, tables;
+};
 
-// The rows of the tables on the command line that were measured with `library`, with ranks and nodes made sure of.
+TracesAndTables traces_and_tables(const po::variables_map& arguments);  // of the files on the command line
+double within_option(const po::variables_map& arguments);               // throws OptionError: no factor above 1
+
+// The rows of the tables on the command line that were measured with `library`, and the collectives of traces, with
+// ranks and nodes made sure of.
 // Throws ConfigError, and OptionError for options.
 MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library);
 

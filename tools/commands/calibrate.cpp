@@ -44,8 +44,7 @@ Answer calibrate_library(const po::variables_map& arguments) {
                                .constants = constants,
                                .most_change = within_option(arguments),
                                .preference = {.algorithm = option_text(arguments, "algorithm"),
-                                              .protocol = option_text(arguments, "protocol")},
-                               .blocking = calls_option(arguments) == Calls::blocking ? library.blocking : Seconds{}};
+                                              .protocol = option_text(arguments, "protocol")}};
     for (const CalibrationRow& row : rows.rows) check_preference(library, row.measured.op, task.preference);
     const Calibration calibration = calibrate(machine, library, task);
     fmt::print(stderr, "{}", calibration_warnings(calibration, rows));

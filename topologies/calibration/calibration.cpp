@@ -109,7 +109,7 @@ class Calibrator {
             if (known.phases.empty() || known.protocol != protocol || known.launch != library.launch) {
                 known = {protocol, library.launch, groups_[i]->cost(*algorithm, library, protocol)};
             }
-            times.push_back((task_.blocking + time_of(known.phases, task_.rows[i].measured.size)).value);
+            times.push_back((task_.rows[i].blocking + time_of(known.phases, task_.rows[i].measured.size)).value);
         }
         return times;
     }

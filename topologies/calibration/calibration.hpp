@@ -19,6 +19,7 @@ enum class Constant : std::uint8_t { launch, step, efficiency, rate };
 
 struct CalibrationRow {
     CollectiveMeasurement measured;  // ranks and nodes are told, ranks fill the nodes evenly
+    Seconds blocking{};              // of the host, in the measured time
     bool is_held = false;            // not fitted, only predicted
 };
 
@@ -28,7 +29,6 @@ struct CalibrationTask {
     // A constant changes by at most this factor, so that a few rows cannot make it absurd; 0 may become anything.
     double most_change = 4.0;
     Preference preference{};  // if the measured calls are of one algorithm or protocol
-    Seconds blocking{};       // of the host, in every measured time
 };
 
 // One constant of the library, or of one of its costs.
