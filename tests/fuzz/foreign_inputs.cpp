@@ -12,6 +12,7 @@
 #include "tests/workloads/formats/seeds.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/formats/format.hpp"
+#include "workloads/recorded/measured_calls.hpp"
 #include "workloads/recorded/reading.hpp"
 #include "workloads/recorded/recorded_step.hpp"
 #include "workloads/recorded/replay.hpp"
@@ -24,6 +25,9 @@ void replay_trace(std::span<const SourceFile> files) {
     static const Machine machine = Machine::load("dgx-h100");
     static const Topology topology = machine.topology(1);
     const RecordedProgram program = read_recorded(files);
+    for (const CollectiveMeasurement& row : measured_calls(program, machine.info()).rows) {
+        if (!(row.time > Seconds{}) || row.ranks < 2 || row.nodes < 1) throw std::logic_error("no measurement");
+    }
     if (program.ranks.size() > topology.ranks) return;
     const Meetings meetings = meet(program);
     const RecordedCosts costs = recorded_costs(program, meetings, topology, machine.info().library());
@@ -41,7 +45,11 @@ void read_profile(const std::string& text) {
     const KinetoTrace trace = read_kineto(ByteSource("trace.json", text));
     const RecordedStep step = recorded_step(trace, 2);
     std::int64_t sum = step.gaps.sum();
-    for (const RecordedKernel& kernel : step.kernels) sum += kernel.exposed;
+    for (const RecordedKernel& kernel : step.kernels) {
+        const DeviceEvent& event = trace.kernels[kernel.event];
+        sum += kernel.exposed;
+        if (kernel.beside < 0 || kernel.beside > event.end - event.begin) throw std::logic_error("beside itself");
+    }
     if (sum != step.duration()) throw std::logic_error("kernels and gaps are not the step");
 }
 
