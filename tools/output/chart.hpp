@@ -9,8 +9,7 @@ namespace weft {
 
 enum class ChartKind : std::uint8_t {
     grouped_bars,  // a bar per series and category, side by side
-    stacked_bars,  // a bar per category, the series on top of each other; linear
-    percent_bars,  // the same as shares of the category's sum
+    percent_bars,  // a bar per category, the series on top of each other as shares of its sum
     lines,         // a line per series over `positions`
 };
 
@@ -86,12 +85,10 @@ std::string axis_value(const ChartAxis& axis, double value);
 // Whether a value has a place on an axis: NaN has none, nor has 0 on a logarithmic one.
 bool drawable(const ChartAxis& axis, double value);
 
-bool is_stacked(const Chart& chart);
-
 // Checked, and with shares in place of values where the chart shows shares; of a sum of 0 there are none.
 Chart as_shown(Chart chart);
 
-// Of drawable values and, where they are stacked, of sums. Bars of the least value have a height.
+// Of drawable values. Bars of the least one have a height.
 AxisMap value_axis(const Chart& chart);
 
 }  // namespace weft

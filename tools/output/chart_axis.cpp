@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "sim/base/check.hpp"
+#include "sim/base/lists.hpp"
 
 namespace weft {
 namespace {
@@ -41,14 +42,6 @@ std::string with_unit(const ChartAxis& axis, double value, Prefix prefix, int di
     if (value == 0) return "0";
     const std::string text = fmt::format("{:.{}g}", value / prefix.factor, digits);
     return axis.unit.empty() ? text : fmt::format("{} {}{}", text, prefix.name, axis.unit);
-}
-
-double sum_at(const Chart& chart, std::size_t point) {
-    double sum = 0;
-    for (const ChartSeries& series : chart.series) {
-        if (!std::isnan(series.values[point])) sum += series.values[point];
-    }
-    return sum;
 }
 
 }  // namespace
@@ -106,14 +99,11 @@ bool drawable(const ChartAxis& axis, double value) {
     return axis.scale == AxisScale::linear ? !std::isnan(value) : value > 0 && value >= axis.floor;
 }
 
-bool is_stacked(const Chart& chart) {
-    return chart.kind == ChartKind::stacked_bars || chart.kind == ChartKind::percent_bars;
-}
-
 Chart as_shown(Chart chart) {
     const std::size_t points = chart.kind == ChartKind::lines ? chart.positions.size() : chart.categories.size();
     WEFT_CHECK(!chart.series.empty() && points > 0, "a chart shows something");
-    WEFT_CHECK(!is_stacked(chart) || chart.y.scale == AxisScale::linear, "parts of a sum stand on a linear axis");
+    WEFT_CHECK(chart.kind != ChartKind::percent_bars || chart.y.scale == AxisScale::linear,
+               "parts of a sum stand on a linear axis");
     WEFT_CHECK(chart.kind != ChartKind::lines || std::ranges::is_sorted(chart.positions), "positions ascend");
     for (const ChartSeries& series : chart.series) {
         WEFT_CHECK(series.values.size() == points, "a series has one value per category or position");
@@ -124,7 +114,8 @@ Chart as_shown(Chart chart) {
     if (chart.kind != ChartKind::percent_bars) return chart;
     chart.y.unit = "%";
     for (std::size_t i = 0; i < points; ++i) {
-        const double sum = sum_at(chart, i);
+        const auto sum = sum_of<double>(
+            chart.series, [i](const ChartSeries& each) { return std::isnan(each.values[i]) ? 0.0 : each.values[i]; });
         for (ChartSeries& series : chart.series) series.values[i] *= 100 / sum;  // 0 / 0: NaN
     }
     return chart;
@@ -133,13 +124,12 @@ Chart as_shown(Chart chart) {
 AxisMap value_axis(const Chart& chart) {
     if (chart.kind == ChartKind::percent_bars) return {chart.y, 0, 100};
     double least = std::numeric_limits<double>::infinity(), most = 0;
-    for (std::size_t i = 0; i < chart.series.front().values.size(); ++i) {
-        for (const ChartSeries& series : chart.series) {
-            if (!drawable(chart.y, series.values[i])) continue;
-            least = std::min(least, series.values[i]);
-            most = std::max(most, series.values[i]);
+    for (const ChartSeries& series : chart.series) {
+        for (const double value : series.values) {
+            if (!drawable(chart.y, value)) continue;
+            least = std::min(least, value);
+            most = std::max(most, value);
         }
-        if (chart.kind == ChartKind::stacked_bars) most = std::max(most, sum_at(chart, i));
     }
     if (!std::isfinite(least)) return {chart.y, 1, 1};  // nothing to draw: any axis will do
     return {chart.y, chart.kind == ChartKind::lines ? least : least / 2, most};

@@ -208,7 +208,9 @@ class Picture {
     }
 
     void bars() {
-        for (std::size_t c = 0; c < chart_.categories.size(); ++c) is_stacked(chart_) ? stacked_bars(c) : bars_of(c);
+        for (std::size_t c = 0; c < chart_.categories.size(); ++c) {
+            chart_.kind == ChartKind::percent_bars ? stacked_bars(c) : bars_of(c);
+        }
     }
 
     void bars_of(std::size_t category) {
@@ -237,8 +239,7 @@ class Picture {
             if (value > 0) bar(s, category, centre - width / 2, width, y(below), y(below + value));
             below += value;
         }
-        if (!any) return cross(centre);
-        if (chart_.kind == ChartKind::stacked_bars) number(centre, slot_, below);
+        if (!any) cross(centre);
     }
 
     void categories() {

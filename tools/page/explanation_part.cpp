@@ -19,21 +19,21 @@ double share(std::int64_t ticks, const Explanation& found) {
 }
 
 // The best three that fit, compute the same to rounding and save something, with the line to copy.
-std::string best_changes(const PageExplanation& page) {
-    const Seconds own = since_start(page.explanation.end);
+std::string best_changes(const JobExplanation& explained, const std::string& simulate) {
+    const Seconds own = since_start(explained.explanation.end);
     HtmlText html;
     std::size_t shown = 0;
-    for (const ExplainedSetting& setting : page.settings) {
+    for (const ExplainedSetting& setting : explained.settings) {
         if (!setting.is_told() || setting.changes_numerics || setting.step >= own * (1 - no_difference) || shown == 3)
             continue;
-        std::string line = page.command;
+        std::string line = simulate;
         for (const std::string& assignment : setting.assignments) line += fmt::format(" --set '{}'", assignment);
         html.add("<li><strong>{}</strong>: {}, {:.1f} % less ({}), with {} of memory<br><code>{}</code></li>",
                  xml_escaped(assignments_text(setting)), to_text(setting.step), 100 * (1.0 - setting.step / own),
                  name(setting.means), to_text(setting.memory), xml_escaped(line));
         ++shown;
     }
-    if (page.settings.empty()) return {};
+    if (explained.settings.empty()) return {};
     if (shown == 0) return "<p>No setting one step away from the job's makes it faster and fits.</p>";
     return "<p>What would help most, each change on its own:</p><ol class=\"changes\">" + html.take() + "</ol>";
 }
@@ -101,27 +101,27 @@ std::string bottleneck_text(const Explanation& explanation) {
 
 }  // namespace
 
-std::string explanation_part(const PageExplanation& page) {
-    const Explanation& found = page.explanation;
+std::string explanation_part(const JobExplanation& explained, const std::string& simulate) {
+    const Explanation& found = explained.explanation;
     const Seconds own = since_start(found.end);
     std::string html =
         fmt::format("<p class=\"bottleneck\">The critical path is {}.</p>\n{}{}{}", xml_escaped(bottleneck_text(found)),
-                    best_changes(page),
+                    best_changes(explained, simulate),
                     html_table("The critical path by cause; the times sum to the step. On other stages than the path's "
                                "main one: while the pipeline fills and drains.",
                                causes_table(main_causes(found), found.end)),
                     stretches_list(found));
-    if (!page.knobs.empty()) {
+    if (!explained.knobs.empty()) {
         html += changes_part("If a limit were otherwise",
                              "Replayed: every operation again, with links shared as they were. First order: what the "
                              "path spends on it.",
-                             knobs_table(page.knobs, own));
+                             knobs_table(explained.knobs, own));
     }
-    if (!page.settings.empty()) {
+    if (!explained.settings.empty()) {
         html += changes_part("With other settings",
                              "Each on its own. Closed form: as weft plan screens, scaled to the step simulated. Other "
                              "numerics: what is computed is not the same to rounding.",
-                             settings_table(page.settings, own));
+                             settings_table(explained.settings, own));
     }
     return html + rooflines_part(found.rooflines);
 }

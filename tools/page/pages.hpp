@@ -93,7 +93,8 @@ std::string run_page(const Job& job, const MachineInfo& machine, const RunResult
 // Pages about one job, as commands write them with --report and `weft serve` sends them.
 
 // Of `weft simulate`: the step with its critical path. Of `weft explain`: also what would change it; `simulate` is the
-// command line that settings are added to.
+// command line that settings are added to. Links over time are there if the simulation recorded them
+// (Recording::spans_and_links).
 std::string explained_page(const JobExplanation& explained, const JobInput& input, const std::string& simulate = {});
 
 // A replayed program as a page.

@@ -64,12 +64,12 @@ std::string cards_html(const Report& report) {
 
 class SimulationBody {
   public:
-    SimulationBody(const Simulation& run, const Report& report, const JobInput& input, const TimelinePart& part,
-                   const PageExplanation& explanation)
-        : run_(run), report_(report), input_(input), part_(part), explanation_(explanation) {}
+    SimulationBody(const JobExplanation& explained, const JobInput& input, const std::string& simulate,
+                   const TimelinePart& part)
+        : explained_(explained), input_(input), simulate_(simulate), part_(part) {}
 
     std::string text() const {
-        const HtmlSection all[] = {{"why", "Why", "Why it takes as long", explanation_part(explanation_)},
+        const HtmlSection all[] = {{"why", "Why", "Why it takes as long", explanation_part(explained_, simulate_)},
                                    {"time", "Time", "Where the time goes", stage_bars(report_)},
                                    {"timeline", "Timeline", "Timeline", timeline()},
                                    {"memory", "Memory", "Memory", memory()},
@@ -219,32 +219,25 @@ class SimulationBody {
             grouped(double(report_.events)), grouped(double(report_.solves)));
     }
 
-    const Simulation& run_;
-    const Report& report_;
+    const JobExplanation& explained_;
+    const Simulation& run_ = explained_.step.run;
+    const Report& report_ = explained_.report;
     const JobInput& input_;
+    const std::string& simulate_;
     const TimelinePart& part_;
-    const PageExplanation& explanation_;
 };
 
 }  // namespace
 
-std::string simulation_page(const Simulation& run, const Report& report, const JobInput& input,
-                            const PageExplanation& explanation) {
+std::string explained_page(const JobExplanation& explained, const JobInput& input, const std::string& simulate) {
+    const Simulation& run = explained.step.run;
     const TimelinePart part = timeline_part(run.step, run.timeline);
-    return html_page({.title = fmt::format("{} on {}", report.model, report.machine),
-                      .body = SimulationBody(run, report, input, part, explanation).text(),
-                      .data = simulation_data(run, part, explanation.explanation),
+    return html_page({.title = fmt::format("{} on {}", explained.report.model, explained.report.machine),
+                      .body = SimulationBody(explained, input, simulate, part).text(),
+                      .data = simulation_data(run, part, explained.explanation),
                       .scripts = {"table", "format", "theme", "chart", "timeline_view", "timeline_lanes",
                                   "timeline_drawing", "timeline", "heat_map", "simulation"},
                       .charts = ChartLibrary::embedded});
-}
-
-std::string explained_page(const JobExplanation& explained, const JobInput& input, const std::string& simulate) {
-    return simulation_page(explained.step.run, explained.report, input,
-                           {.explanation = explained.explanation,
-                            .knobs = explained.knobs,
-                            .settings = explained.settings,
-                            .command = simulate});
 }
 
 }  // namespace weft

@@ -19,17 +19,9 @@
 
 namespace weft {
 
-// The part of a page that says why a step takes as long as it does, and what would change it.
-
-// What a page tells of it. Without simulated changes, of the critical path alone.
-struct PageExplanation {
-    const Explanation& explanation;
-    std::span<const ExplainedKnob> knobs{};
-    std::span<const ExplainedSetting> settings{};
-    std::string command;  // "weft simulate job.json": what a setting is added to
-};
-
-std::string explanation_part(const PageExplanation& page);  // HTML
+// The part of a page that says why a step takes as long as it does, and what would change it. `simulate`: the command
+// that a setting is added to, "weft simulate job.json". HTML.
+std::string explanation_part(const JobExplanation& explained, const std::string& simulate);
 
 // Bars on pages: the time of each stage, messages by size.
 
@@ -117,10 +109,5 @@ std::vector<MapMatrix> fabric_map(const Topology& topology, const LinkTraffic& t
 
 // JSON, its "timeline" as timeline_data() has it. Times are integers of nanoseconds, bytes are integers.
 std::string simulation_data(const Simulation& simulation, const TimelinePart& part, const Explanation& explanation);
-
-// Links over time are there if the simulation recorded them (Recording::spans_and_links).
-// The explanation comes first, and the critical path is drawn over the timeline.
-std::string simulation_page(const Simulation& simulation, const Report& report, const JobInput& input,
-                            const PageExplanation& explanation);
 
 }  // namespace weft

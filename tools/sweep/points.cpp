@@ -6,6 +6,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "sim/base/lists.hpp"
+#include "tools/output/columns.hpp"
 #include "tools/refusals.hpp"
 
 namespace weft {
@@ -36,11 +38,6 @@ std::string flat(std::string_view key) {
     return name;
 }
 
-Column metric(std::string name, std::string unit, std::string meaning) {
-    return {
-        .name = std::move(name), .unit = std::move(unit), .meaning = std::move(meaning), .kind = ColumnKind::metric};
-}
-
 // What a rank puts on the wire; what it receives, another has sent.
 Bytes sent(const CommunicationReport& row) { return row.op == "recv" ? Bytes{} : row.bytes; }
 
@@ -52,23 +49,33 @@ std::size_t family_of(std::string_view dimension) {
     return std::min(found, families.size() - 1);
 }
 
+// The same for every sweep.
+Columns<Report> metric_columns() {
+    Columns<Report> columns;
+    for (const StepMetric& each : known_metrics()) {
+        columns.push_back(
+            {flat(each.key), std::string(each.unit), std::string(each.meaning),
+             [i = columns.size()](const Report& report) { return value_of<ResultCell>(report.metrics[i]); }});
+    }
+    columns.push_back({"ranks", "", "accelerators of the job", &Report::ranks});
+    columns.push_back({"throughput_tokens_per_s_per_gpu", "tokens/s", "of one accelerator",
+                       [](const Report& report) { return report.metric("throughput.tokens_per_s") / report.ranks; }});
+    columns.push_back({"communication_bytes", "B", "put on the wire by one rank in a step; mean over ranks",
+                       [](const Report& report) { return sum_of<Bytes>(report.communication, sent); }});
+    for (std::size_t i = 0; i < families.size(); ++i) {
+        const auto own = [i](const CommunicationReport& row) {
+            return family_of(row.dimension) == i ? sent(row) : Bytes{};
+        };
+        columns.push_back({std::string(families[i].column), "B", std::string(families[i].meaning),
+                           [own](const Report& report) { return sum_of<Bytes>(report.communication, own); }});
+    }
+    return columns;
+}
+
 }  // namespace
 
 std::vector<ResultCell> metric_cells(const Report& report) {
-    std::vector<ResultCell> cells;
-    const std::size_t known = known_metrics().size();
-    for (std::size_t i = 0; i < known; ++i) cells.push_back(value_of<ResultCell>(report.metrics[i]));
-    cells.emplace_back(std::int64_t{report.ranks});
-    cells.emplace_back(report.metric("throughput.tokens_per_s") / report.ranks);
-    Bytes total;
-    std::array<Bytes, families.size()> parts{};
-    for (const CommunicationReport& row : report.communication) {
-        total += sent(row);
-        parts[family_of(row.dimension)] += sent(row);
-    }
-    cells.emplace_back(total.value);
-    for (const Bytes part : parts) cells.emplace_back(part.value);
-    return cells;
+    return list_of<ResultCell>(metric_columns(), [&](const auto& column) { return column.cell(report); });
 }
 
 std::vector<Column> sweep_columns(const SweepGrid& grid) {
@@ -80,15 +87,7 @@ std::vector<Column> sweep_columns(const SweepGrid& grid) {
                            .meaning = std::string(meaning),
                            .kind = ColumnKind::key});
     }
-    for (const StepMetric& each : known_metrics()) {
-        columns.push_back(metric(flat(each.key), std::string(each.unit), std::string(each.meaning)));
-    }
-    columns.push_back(metric("ranks", "", "accelerators of the job"));
-    columns.push_back(metric("throughput_tokens_per_s_per_gpu", "tokens/s", "of one accelerator"));
-    columns.push_back(metric("communication_bytes", "B", "put on the wire by one rank in a step; mean over ranks"));
-    for (const DimensionFamily& family : families) {
-        columns.push_back(metric(std::string(family.column), "B", std::string(family.meaning)));
-    }
+    for (const auto& metric : metric_columns()) columns.push_back(metric.column);
     columns.push_back({.name = "reason", .unit = "", .meaning = "why there is no result", .kind = ColumnKind::note});
     std::set<std::string_view> known;
     for (const Column& column : columns) {
@@ -105,7 +104,7 @@ Row row_of(const SweepGrid& grid, std::size_t point, const std::vector<ResultCel
     Row row;
     for (const std::string& value : grid.point(point)) row.push_back(cell_of_json(value));
     row.insert(row.end(), metrics.begin(), metrics.end());
-    row.resize(grid.keys().size() + sweep_columns(SweepGrid({})).size() - 1);
+    row.resize(grid.keys().size() + metric_columns().size());
     row.push_back(reason.empty() ? ResultCell{} : ResultCell{reason});
     return row;
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/page/small_runs.hpp"
+#include "tools/page/pages.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {
@@ -157,28 +158,28 @@ TEST(message_table, names_powers_of_two_as_whole_numbers) {
     EXPECT_EQ(count(table, "75.0 %"), 1u);
 }
 
-const Explanation nothing;
-const PageExplanation unexplained{.explanation = nothing, .command = ""};
+std::string page_of(Simulation run, const JobInput& input) {
+    JobExplanation unexplained{.step = {.run = std::move(run), .folded = {}}};
+    unexplained.report = make_report(unexplained.step.run);
+    return explained_page(unexplained, input);
+}
 
 TEST(simulation_page, tells_sources_and_how_it_was_made) {
-    const Simulation run = test::dense_run();
     const JobInput input{.command = "weft simulate <job>",
                          .text = R"({"machine": "frontier", "model": "gpt-neox-20b", "x": "</script>"})"};
-    const std::string page = simulation_page(run, make_report(run), input, unexplained);
+    const std::string page = page_of(test::dense_run(), input);
     EXPECT_EQ(count(page, "weft</span> <span>simulate</span> <span>&lt;job&gt;"), 1u);
     for (const char* file :
          {"topologies/machines/frontier.json", "models/devices/mi250x-gcd.json", "models/catalog/gpt-neox-20b.json"}) {
         EXPECT_GE(count(page, file), 1u) << file;
     }
     EXPECT_EQ(count(page, "</script>"), 3u);  // data, charts, own
-    EXPECT_EQ(page, simulation_page(test::dense_run(), make_report(run), input, unexplained))
-        << "the same bytes every time";
+    EXPECT_EQ(page, page_of(test::dense_run(), input)) << "the same bytes every time";
 }
 
 TEST(simulation_page, names_the_busiest_links_and_what_carries_each_kind_of_call) {
-    const Simulation run = test::dense_run();
-    const Report report = make_report(run);
-    const std::string page = simulation_page(run, report, {.command = "", .text = "{}"}, unexplained);
+    const Report report = make_report(test::dense_run());
+    const std::string page = page_of(test::dense_run(), {.command = "", .text = "{}"});
     ASSERT_GT(report.hottest.size(), 4u);
     for (const HotLink& link : report.hottest) {
         EXPECT_GE(count(page, ">" + link.from + "</th><td>" + link.to + "<"), 1u) << link.from;
@@ -192,8 +193,8 @@ TEST(simulation_page, names_the_busiest_links_and_what_carries_each_kind_of_call
 }
 
 TEST(simulation_page, says_what_the_timeline_leaves_out) {
-    const Simulation run = test::small_run("frontier-gpt-neox-20b-3d.json", {"batch.global=32768"});
-    const std::string page = simulation_page(run, make_report(run), {.command = "", .text = "{}"}, unexplained);
+    const std::string page = page_of(test::small_run("frontier-gpt-neox-20b-3d.json", {"batch.global=32768"}),
+                                     {.command = "", .text = "{}"});
     EXPECT_EQ(count(page, "2 of 4 stages, evenly chosen"), 1u);
     EXPECT_EQ(count(page, "more slices would be too many for a page"), 1u);
     EXPECT_LT(page.size(), 6'000'000u);
