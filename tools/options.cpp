@@ -49,14 +49,6 @@ std::pair<std::string, double> read_background(const std::string& text, const Ma
     return {name, *share};
 }
 
-// On every link between switches, but where --background says another share of a class.
-void read_load(double share, const MachineInfo& machine, Fabric& fabric) {
-    if (machine.switch_classes.empty()) {
-        throw OptionError("--load: {} has no links between switches that others could use", machine.name);
-    }
-    add_load(fabric, share, machine.switch_classes);
-}
-
 std::vector<std::uint32_t> read_placement(const std::string& text, const MachineInfo& machine, std::uint32_t nodes) {
     try {
         return place_nodes(text, nodes, machine);
@@ -160,7 +152,11 @@ Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& mach
         fabric.background.push_back(read_background(each, machine));
     }
     const auto load = read_option(arguments, "load", "a share of at least 0 and below 1", read_share);
-    if (load) read_load(*load, machine, fabric);
+    if (load && machine.switch_classes.empty()) {
+        throw OptionError("--load: {} has no links between switches that others could use", machine.name);
+    }
+    // On every link between switches, but where --background says another share of a class.
+    if (load) add_load(fabric, *load, machine.switch_classes);
     return fabric;
 }
 

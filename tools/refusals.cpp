@@ -194,15 +194,12 @@ Bytes free_memory(const fs::path& root) {
         const std::size_t colon = line.find(':'), second = line.find(':', colon + 1);
         if (second == std::string::npos) continue;
         const std::string kinds = line.substr(colon + 1, second - colon - 1), path = line.substr(second + 1);
-        if (kinds.empty()) {
-            const fs::path top = root / "sys/fs/cgroup";
-            const Names names{"memory.max", "memory.current", "inactive_file"};
-            least = std::min(least, left_by_groups(group_below(top, path), top, names));
-        } else if (("," + kinds + ",").find(",memory,") != std::string::npos) {
-            const fs::path top = root / "sys/fs/cgroup/memory";
-            const Names names{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
-            least = std::min(least, left_by_groups(group_below(top, path), top, names));
-        }
+        const bool is_second = kinds.empty();  // of the two versions
+        if (!is_second && ("," + kinds + ",").find(",memory,") == std::string::npos) continue;
+        const fs::path top = root / (is_second ? "sys/fs/cgroup" : "sys/fs/cgroup/memory");
+        const Names names = is_second ? Names{"memory.max", "memory.current", "inactive_file"}
+                                      : Names{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
+        least = std::min(least, left_by_groups(group_below(top, path), top, names));
     }
     return Bytes{least};
 }

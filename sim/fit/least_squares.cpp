@@ -133,7 +133,6 @@ class Fitter : ceres::IterationCallback {
             x_.push_back(p.start);
         }
         for (double& x : x_) blocks_.push_back(&x);
-        fit_.rms_before = rms(model_.residuals());
         fit_.deviations.resize(x_.size());
     }
 

@@ -31,7 +31,7 @@ struct Fit {
     // determined); 0 for what is not determined, infinite where there are no more residuals than values.
     std::vector<double> deviations{};
     std::vector<Determination> determinations{};
-    double rms_before = 0, rms_after = 0;  // of the residuals
+    double rms_after = 0;  // of the residuals
     int rounds = 0;
 };
 

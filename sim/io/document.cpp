@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <iterator>
 
+#include "sim/base/texts.hpp"
 #include "sim/io/document_state.hpp"
 #include "sim/io/files.hpp"
 #include "sim/io/reading_record.hpp"
@@ -17,12 +17,10 @@ namespace {
 // text. Throws ConfigError for duplicate keys.
 std::vector<Value> read_override(std::string_view text, const std::string& path, std::size_t first_row) {
     const std::string_view digits = text.substr(text.starts_with('+') ? 1 : 0);
-    double number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    const bool bare = error == std::errc{} && end == digits.data() + digits.size() && std::isfinite(number) &&
-                      text.find_first_of("+.") != text.npos;
+    const auto number = parse_as<double>(digits);
+    const bool bare = number && std::isfinite(*number) && text.find_first_of("+.") != text.npos;
     ParsedValues parsed = parse_values(text, path, first_row);
-    if (parsed.syntax_error && bare) parsed = parse_values(fmt::format("{}", number), path, first_row);
+    if (parsed.syntax_error && bare) parsed = parse_values(fmt::format("{}", *number), path, first_row);
     if (!parsed.duplicates.empty()) refuse_path(parsed.duplicates.front().key, "duplicate key");
     if (parsed.syntax_error) {
         parsed.values = {Value{.kind = ValueKind::text, .text = std::string(text), .path = path}};

@@ -58,7 +58,7 @@ struct DraftWriter {
         lines.add(fmt::format("{}{}{{", indent, key), origin);
         for (const Draft::Member& member : draft.members_) {
             const std::string_view comma = &member == &draft.members_.back() ? "" : ",";
-            const std::string name = json_text(member.key) + ": ";
+            const std::string name = json_string(member.key) + ": ";
             if (!member.members.empty()) {
                 write(member.members.front(), name, comma, depth + 1, lines, member.origin);
             } else {
@@ -81,7 +81,7 @@ Draft::Member& Draft::member(std::string_view key) {
 }
 
 void Draft::set(std::string_view key, std::string_view text, Origin origin) {
-    set_json(key, json_text(text), std::move(origin));
+    set_json(key, json_string(text), std::move(origin));
 }
 
 void Draft::set(std::string_view key, double number, Origin origin) {
@@ -124,7 +124,7 @@ std::string Draft::json() const {
     std::string text = "{";
     for (const Member& member : members_) {
         text += text.size() > 1 ? "," : "";
-        text += json_text(member.key) + ":" + (member.members.empty() ? member.json : member.members.front().json());
+        text += json_string(member.key) + ":" + (member.members.empty() ? member.json : member.members.front().json());
     }
     return text + "}";
 }

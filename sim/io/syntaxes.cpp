@@ -46,35 +46,32 @@ bool add_plain_scalar(ValueTable& table, std::string_view word, std::size_t offs
     return table.text(std::string(word), offset);
 }
 
+// A list or an object: `add` adds an element, or a member with its key.
+template <class Elements, class Add>
+bool add_all(ValueTable& table, ValueKind list_or_object, std::size_t place, const Elements& elements, Add add) {
+    if (!table.open(list_or_object, place)) return false;
+    for (const auto& each : elements) {
+        if (!add(each)) return false;
+    }
+    table.close();
+    return true;
+}
+
 std::size_t offset_of(const YAML::Mark& mark) { return mark.is_null() ? 0 : static_cast<std::size_t>(mark.pos); }
-
-bool add_node(ValueTable& table, const YAML::Node& node);
-
-bool add_map(ValueTable& table, const YAML::Node& node) {
-    if (!table.open(ValueKind::object, offset_of(node.Mark()))) return false;
-    for (const auto& member : node) {
-        const std::size_t place = offset_of(member.first.Mark());
-        if (!member.first.IsScalar()) return table.fail(place, "invalid YAML: a key must be a word");
-        table.key(member.first.Scalar(), place);
-        if (!add_node(table, member.second)) return false;
-    }
-    table.close();
-    return true;
-}
-
-bool add_list(ValueTable& table, const YAML::Node& node) {
-    if (!table.open(ValueKind::list, offset_of(node.Mark()))) return false;
-    for (const YAML::Node& element : node) {
-        if (!add_node(table, element)) return false;
-    }
-    table.close();
-    return true;
-}
 
 bool add_node(ValueTable& table, const YAML::Node& node) {
     const std::size_t place = offset_of(node.Mark());
-    if (node.IsMap()) return add_map(table, node);
-    if (node.IsSequence()) return add_list(table, node);
+    if (node.IsMap()) {
+        return add_all(table, ValueKind::object, place, node, [&](const auto& member) {
+            const std::size_t of_key = offset_of(member.first.Mark());
+            if (!member.first.IsScalar()) return table.fail(of_key, "invalid YAML: a key must be a word");
+            table.key(member.first.Scalar(), of_key);
+            return add_node(table, member.second);
+        });
+    }
+    if (node.IsSequence()) {
+        return add_all(table, ValueKind::list, place, node, [&](const auto& each) { return add_node(table, each); });
+    }
     if (!node.IsScalar()) return table.null(place);
     const bool quoted = node.Tag() == "!";
     return quoted ? table.text(node.Scalar(), place) : add_plain_scalar(table, node.Scalar(), place);
@@ -111,8 +108,15 @@ class TomlTable {
 
     bool add(const toml::node& node) {
         const std::size_t place = offset_of(node.source().begin);
-        if (const toml::table* table = node.as_table()) return add_table(*table, place);
-        if (const toml::array* array = node.as_array()) return add_array(*array, place);
+        if (const toml::table* table = node.as_table()) {
+            return add_all(table_, ValueKind::object, place, *table, [&](const auto& member) {
+                table_.key(std::string(member.first.str()), offset_of(member.first.source().begin));
+                return add(member.second);
+            });
+        }
+        if (const toml::array* array = node.as_array()) {
+            return add_all(table_, ValueKind::list, place, *array, [&](const toml::node& each) { return add(each); });
+        }
         if (const auto* text = node.as_string()) return table_.text(text->get(), place);
         if (const auto* flag = node.as_boolean()) return table_.flag(flag->get(), place);
         if (const auto* whole = node.as_integer()) {
@@ -134,23 +138,6 @@ class TomlTable {
     ParsedValues result() && { return std::move(table_).result(); }
 
   private:
-    bool add_table(const toml::table& table, std::size_t place) {
-        if (!table_.open(ValueKind::object, place)) return false;
-        for (const auto& [key, value] : table) {
-            table_.key(std::string(key.str()), offset_of(key.source().begin));
-            if (!add(value)) return false;
-        }
-        table_.close();
-        return true;
-    }
-    bool add_array(const toml::array& array, std::size_t place) {
-        if (!table_.open(ValueKind::list, place)) return false;
-        for (const toml::node& element : array) {
-            if (!add(element)) return false;
-        }
-        table_.close();
-        return true;
-    }
     // Columns count characters, offsets bytes: in lines with others than ASCII's a place is a little early.
     std::size_t offset_of(const toml::source_position& place) const {
         if (place.line == 0 || place.line > lines_.size()) return 0;
@@ -196,11 +183,8 @@ bool add_element(ValueTable& table, const pugi::xml_node& element) {
     const auto is_element = [](const pugi::xml_node& node) { return node.type() == pugi::node_element; };
     if (element.find_child(is_element)) {
         table.key("#elements", place);
-        if (!table.open(ValueKind::list, place)) return false;
-        for (const pugi::xml_node& child : element.children()) {
-            if (is_element(child) && !add_element(table, child)) return false;
-        }
-        table.close();
+        const auto add = [&](const auto& child) { return !is_element(child) || add_element(table, child); };
+        if (!add_all(table, ValueKind::list, place, element.children(), add)) return false;
     } else if (const std::string_view words = element.text().get(); !words.empty()) {
         table.key("#text", place);
         if (!table.text(std::string(words), place)) return false;

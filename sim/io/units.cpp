@@ -49,33 +49,19 @@ constexpr std::array flop_units = std::to_array<Unit>(
 
 constexpr std::array power_units = std::to_array<Unit>({{"W", 1.0}, {"kW", 1e3}, {"MW", 1e6}});
 
-struct Amount {
-    double number;
-    std::string_view unit;
-};
-
-// A number of at least zero and what follows it, spaces between them skipped.
-std::optional<Amount> split(std::string_view text) {
+// A number of at least zero and, with spaces between them or without, one of the units before the suffix.
+std::optional<double> parse(std::string_view text, std::span<const Unit> units, std::string_view suffix = "") {
     double number = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || !std::isfinite(number) || std::signbit(number)) return std::nullopt;
-    std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-    unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
-    return Amount{number, unit};
-}
-
-std::optional<double> convert(Amount amount, std::span<const Unit> units) {
-    const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.symbol == amount.unit; });
+    std::string_view symbol = text.substr(static_cast<std::size_t>(end - text.data()));
+    symbol.remove_prefix(std::min(symbol.find_first_not_of(' '), symbol.size()));
+    if (!symbol.ends_with(suffix)) return std::nullopt;
+    symbol.remove_suffix(suffix.size());
+    const auto unit = std::ranges::find(units, symbol, &Unit::symbol);
     if (unit == units.end()) return std::nullopt;
-    const double value = amount.number * unit->multiplier / unit->divisor;
+    const double value = number * unit->multiplier / unit->divisor;
     return is_amount(value) ? std::optional(value) : std::nullopt;
-}
-
-std::optional<double> parse(std::string_view text, std::span<const Unit> units, std::string_view suffix = "") {
-    std::optional<Amount> amount = split(text);
-    if (!amount || !amount->unit.ends_with(suffix)) return std::nullopt;
-    amount->unit.remove_suffix(suffix.size());
-    return convert(*amount, units);
 }
 
 template <class Quantity>

@@ -140,13 +140,13 @@ void append_json(std::string& out, const std::vector<Value>& values, std::size_t
     const Value& value = values[row];
     const bool is_object = value.kind == ValueKind::object;
     if (!is_object && value.kind != ValueKind::list) {
-        out += value.kind == ValueKind::text ? json_text(value.text) : shown(value);
+        out += value.kind == ValueKind::text ? json_string(value.text) : shown(value);
         return;
     }
     out += is_object ? '{' : '[';
     for (const Member& member : value.members) {
         if (&member != &value.members.front()) out += ',';
-        if (is_object) out += json_text(member.key) + ":";
+        if (is_object) out += json_string(member.key) + ":";
         append_json(out, values, member.value);
     }
     out += is_object ? '}' : ']';
@@ -175,7 +175,7 @@ ParsedValues parse_values(std::string_view text, std::string path, std::size_t f
     return std::move(table).result();
 }
 
-std::string json_text(std::string_view text) {
+std::string json_string(std::string_view text) {
     return ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
@@ -189,7 +189,7 @@ std::string shown(const Value& value) {
     if (value.kind == ValueKind::null) return "null";
     if (value.kind == ValueKind::flag) return value.flag ? "true" : "false";
     if (value.kind == ValueKind::number) return value.text;
-    if (value.kind == ValueKind::text) return cut(json_text(value.text), 60);
+    if (value.kind == ValueKind::text) return cut(json_string(value.text), 60);
     return value.kind == ValueKind::list ? "a list" : "an object";
 }
 

@@ -54,7 +54,8 @@ struct ParsedValues {
 // Parses JSON with comments. The outermost value gets `path` and row `first_row`.
 ParsedValues parse_values(std::string_view text, std::string path, std::size_t first_row);
 
-std::string json_text(std::string_view text);  // a text as JSON writes it
+// A text as JSON writes it. Bytes that are no UTF-8 are replaced, not refused: a trace is worth more than its labels.
+std::string json_string(std::string_view text);
 // Compact JSON of row `row`.
 std::string to_json(const std::vector<Value>& values, std::size_t row);
 

@@ -14,6 +14,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/base/enumerators.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/files.hpp"
@@ -62,11 +63,7 @@ Document small_job(const std::string& machine, const std::string& framework, std
         "vocabulary": 1024}, "batch": {"sequence": 128, "global": 4}})");
     job.assign("machine=" + machine);
     job.assign("framework=" + framework);
-    for (std::size_t begin = 0; begin < settings.size();) {
-        const std::size_t end = std::min(settings.find(' ', begin), settings.size());
-        job.assign(settings.substr(begin, end - begin));
-        begin = end + 1;
-    }
+    for (const std::string_view each : parts_of(settings, ' ')) job.assign(each);
     return job;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -19,20 +18,16 @@ namespace {
 
 using Arguments = po::variables_map;
 
-// A finite number above 0 and what follows it.
-std::optional<double> leading(std::string_view text, std::string_view& rest) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || !std::isfinite(value) || value <= 0) return std::nullopt;
-    rest = text.substr(static_cast<std::size_t>(end - text.data()));
-    return value;
+std::optional<double> above_0(std::string_view text) {
+    const auto value = parse_as<double>(text);
+    return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
 }
 
 std::optional<Seconds> read_time(std::string_view text) {
-    std::string_view unit;
-    const std::optional<double> value = leading(text, unit);
-    if (value && (unit == "m" || unit == " m")) return Seconds{*value * 60};
-    return parse_duration(text);
+    const std::string_view unit = after_number(text);
+    if (unit != "m" && unit != " m") return parse_duration(text);
+    const std::optional<double> minutes = above_0(text.substr(0, text.size() - unit.size()));
+    return minutes ? std::optional(Seconds{*minutes * 60}) : std::nullopt;
 }
 
 std::optional<Seconds> duration_option(const Arguments& arguments, const char* option) {
@@ -49,9 +44,8 @@ std::optional<Seconds> mean_time_option(const Arguments& arguments, const char* 
 
 std::optional<double> share_option(const Arguments& arguments, const char* option) {
     return read_option(arguments, option, "a share above 0 and up to 1", [](const std::string& text) {
-        std::string_view rest;
-        const std::optional<double> share = leading(text, rest);
-        return share && rest.empty() && *share <= 1 ? share : std::nullopt;
+        const std::optional<double> share = above_0(text);
+        return share && *share <= 1 ? share : std::nullopt;
     });
 }
 
@@ -63,10 +57,8 @@ std::optional<std::uint64_t> whole_decimal(const Arguments& arguments, const cha
 }
 
 void read_interval(const Arguments& arguments, RunTerms& terms) {
-    const std::string text = option_text(arguments, "checkpoint-every");
-    std::string_view rest;
-    const std::optional<double> steps = leading(text, rest);
-    if (steps && rest.empty() && *steps == std::trunc(*steps) && *steps < 1e15) {
+    const std::optional<double> steps = above_0(option_text(arguments, "checkpoint-every"));
+    if (steps && *steps == std::trunc(*steps) && *steps < 1e15) {
         terms.between = static_cast<std::uint64_t>(*steps);
         return;
     }

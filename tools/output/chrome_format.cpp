@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/output/json_text.hpp"
+#include "sim/io/values.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/output/timeline_trace.hpp"
 

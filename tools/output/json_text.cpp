@@ -18,8 +18,4 @@ std::string number_text(double value) {
     return prints_as_integer(value) ? fmt::to_string(static_cast<std::int64_t>(value)) : fmt::to_string(value);
 }
 
-std::string json_string(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 }  // namespace weft

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
 
 namespace weft {
 
@@ -15,9 +14,6 @@ inline constexpr int output_schema = 2;
 
 // An output as text: "weft" and "schema" say who wrote it and by which names, then come the members of `json`.
 std::string json_text(const Json& json);
-
-// A string of JSON. Bytes that are no UTF-8 are replaced, not refused: a trace is worth more than its labels.
-std::string json_string(std::string_view text);
 
 // Below 2^53, where every whole double is exact.
 inline bool prints_as_integer(double value) {

@@ -1,13 +1,13 @@
 // Perfetto's own format, a file of protobuf messages: names are written once and numbered. Source: Perfetto v55,
 // protos/perfetto/trace (trace_packet.proto, track_event/*.proto, interned_data/interned_data.proto), whose field
 // numbers stand here.
-#include <array>
 #include <bit>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "sim/base/enumerators.hpp"
 #include "sim/io/wire.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/output/timeline_trace.hpp"
@@ -35,22 +35,19 @@ class Fields {
     std::string bytes_;
 };
 
-// What slices are annotated with, by number.
+// What slices are annotated with, by name and number.
 enum Annotation : std::uint32_t {
     micro_batch = 1,
     layer,
     wait_us,
-    bus_bandwidth,
+    busbw_bytes_per_s,
     operation,
     group_size,
     message_bytes,
     algorithm,
     protocol,
-    channels,
+    channels
 };
-constexpr std::array<std::string_view, 10> annotation_names{
-    "micro_batch", "layer",         "wait_us",   "busbw_bytes_per_s", "operation",
-    "group_size",  "message_bytes", "algorithm", "protocol",          "channels"};
 
 class PerfettoFormat final : public TraceFormat {
   public:
@@ -62,7 +59,7 @@ class PerfettoFormat final : public TraceFormat {
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) intern(1, lane + 1, lanes_[lane]);
         for (std::size_t label = 0; label < program.labels.size(); ++label) intern(2, label + 1, program.labels[label]);
         intern(2, program.labels.size() + 1, "wait");
-        for (std::size_t i = 0; i < annotation_names.size(); ++i) intern(3, i + 1, annotation_names[i]);
+        for (std::uint32_t i = micro_batch; i <= channels; ++i) intern(3, i, enumerator_name(Annotation{i}));
         std::map<std::string, std::uint64_t, std::less<>> words;
         const auto word = [&](std::string_view text) {
             const auto [found, is_new] = words.emplace(text, words.size() + 1);
@@ -104,7 +101,7 @@ class PerfettoFormat final : public TraceFormat {
         annotate(event_, micro_batch, Fields().number(3, slice.micro_batch));
         annotate(event_, layer, Fields().number(3, slice.layer));
         if (slice.waited > 0) annotate(event_, wait_us, Fields().real(5, static_cast<double>(slice.waited) / 1e3));
-        if (slice.bus_bandwidth > 0) annotate(event_, bus_bandwidth, Fields().number(3, slice.bus_bandwidth));
+        if (slice.bus_bandwidth > 0) annotate(event_, busbw_bytes_per_s, Fields().number(3, slice.bus_bandwidth));
         if (slice.communication != TraceSlice::no_communication) event_.append(details_[slice.communication]);
         if (slice.message == TraceSlice::Message::leaves) event_.fixed(47, slice.exchange + 1);
         event(slice.begin);

@@ -42,18 +42,19 @@ void add_number(std::string& text, std::uint32_t number) {  // the lowest byte f
 
 }  // namespace
 
-BackgroundWriter::BackgroundWriter(const std::filesystem::path& path)
-    : file_(path), is_packed_(path.extension() == ".gz") {
+TextStream::TextStream(const std::filesystem::path& path, std::size_t block)
+    : block_(block), file_(path), is_packed_(path.extension() == ".gz") {
     if (is_packed_) file_.write(gzip_header);
 }
 
-std::string BackgroundWriter::exchange(std::string full) {
+void TextStream::hand_over() {
     // As many as pack faster than one formats, and one that waits to be written. What is not packed is written in
     // order.
     constexpr unsigned enough = 4;
     const std::size_t most = is_packed_ ? std::min(all_threads(), enough) + 1 : 1;
-    std::string before = under_way_.size() < most ? std::string() : written();
-    if (failure_) return before;
+    std::string full = std::exchange(text_, under_way_.size() < most ? std::string() : written());
+    text_.clear();
+    if (failure_) return;
     under_way_.push_back(std::async(std::launch::async, [this, text = std::move(full)]() mutable {
         if (!is_packed_) {
             file_.write(text);
@@ -64,10 +65,10 @@ std::string BackgroundWriter::exchange(std::string full) {
         std::string packed = deflated(text);
         return Block{.text = std::move(text), .packed = std::move(packed), .sum = sum};
     }));
-    return before;
 }
 
-void BackgroundWriter::commit() {
+void TextStream::commit() {
+    hand_over();
     while (!under_way_.empty()) written();
     if (failure_) std::rethrow_exception(failure_);
     if (is_packed_) {
@@ -79,7 +80,7 @@ void BackgroundWriter::commit() {
     file_.commit();
 }
 
-std::string BackgroundWriter::written() {
+std::string TextStream::written() {
     std::future<Block> oldest = std::move(under_way_.front());
     under_way_.pop_front();
     try {

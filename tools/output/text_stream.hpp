@@ -21,40 +21,16 @@ namespace weft {
 // Writes a file on a thread of its own, so that one core formats the next block while another hands this one to the
 // system; or packs it, on as many threads as that takes, always to the same bytes. As AtomicFile: the whole file or
 // nothing.
-class BackgroundWriter {
-  public:
-    explicit BackgroundWriter(const std::filesystem::path& path);  // packed if the name ends in .gz
-
-    // Takes a block, in order, of less than 4 GiB, and gives back one from before, which is written, to write over.
-    std::string exchange(std::string full);
-    // After the last block. Throws std::runtime_error if anything could not be written.
-    void commit();
-
-  private:
-    struct Block {
-        std::string text, packed{};
-        std::uint32_t sum = 0;  // CRC-32 of the text
-    };
-
-    std::string written();  // the oldest block under way, once it is
-
-    AtomicFile file_;
-    bool is_packed_ = false;
-    std::uint32_t sum_ = 0;  // of all that is written packed, and how much that was
-    std::uint64_t size_ = 0;
-    std::exception_ptr failure_;                // after it blocks are dropped
-    std::deque<std::future<Block>> under_way_;  // last: it uses the file
-};
-
 class TextStream {
   public:
-    static constexpr std::size_t block = std::size_t{1} << 20;
+    static constexpr std::size_t usual_block = std::size_t{1} << 20;
 
-    explicit TextStream(const std::filesystem::path& path) : file_(path) {}  // packed if the name ends in .gz
+    // Packed if the name ends in .gz. `block`: below 4 GiB.
+    explicit TextStream(const std::filesystem::path& path, std::size_t block = usual_block);
 
     TextStream& put(std::string_view text) {
         text_ += text;
-        if (text_.size() >= block) hand_over();
+        if (text_.size() >= block_) hand_over();
         return *this;
     }
     TextStream& put(std::uint64_t number) {
@@ -66,20 +42,27 @@ class TextStream {
         fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
         return put("");
     }
-    // Without it nothing is written. Throws std::runtime_error as BackgroundWriter.
-    void commit() {
-        hand_over();
-        file_.commit();
-    }
+
+    // Without it nothing is written. Throws std::runtime_error if anything could not be written.
+    void commit();
 
   private:
-    void hand_over() {
-        text_ = file_.exchange(std::move(text_));
-        text_.clear();
-    }
+    struct Block {
+        std::string text, packed{};
+        std::uint32_t sum = 0;  // CRC-32 of the text
+    };
 
-    BackgroundWriter file_;
+    void hand_over();
+    std::string written();  // the oldest block under way, once it is, to write over
+
+    std::size_t block_;
     std::string text_;
+    AtomicFile file_;
+    bool is_packed_ = false;
+    std::uint32_t sum_ = 0;  // of all that is written packed, and how much that was
+    std::uint64_t size_ = 0;
+    std::exception_ptr failure_;                // after it blocks are dropped
+    std::deque<std::future<Block>> under_way_;  // last: it uses the file
 };
 
 // The clock as Chrome's traces tell it: microseconds with three decimals, straight from the integer, since a double

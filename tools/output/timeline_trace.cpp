@@ -9,7 +9,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/io/files.hpp"
-#include "tools/output/json_text.hpp"
+#include "sim/io/values.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/output/timeline_svg.hpp"
 #include "topologies/measurements/measurement.hpp"

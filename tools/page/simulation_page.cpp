@@ -62,182 +62,159 @@ std::string cards_html(const Report& report) {
     return html_cards(shown);
 }
 
-class SimulationBody {
-  public:
-    SimulationBody(const JobExplanation& explained, const JobInput& input, const std::string& simulate,
-                   const TimelinePart& part)
-        : explained_(explained), input_(input), simulate_(simulate), part_(part) {}
-
-    std::string text() const {
-        const HtmlSection all[] = {{"why", "Why", "Why it takes as long", explanation_part(explained_, simulate_)},
-                                   {"time", "Time", "Where the time goes", stage_bars(report_)},
-                                   {"timeline", "Timeline", "Timeline", timeline()},
-                                   {"memory", "Memory", "Memory", memory()},
-                                   {"communication", "Communication", "Communication", communication()},
-                                   {"links", "Links", "Links", links()},
-                                   {"metrics", "All figures", "All figures", metrics()},
-                                   {"inputs", "Inputs", "Inputs and sources", inputs()}};
-        return head() + cards_html(report_) +
-               fmt::format("<nav aria-label=\"Sections\">{}\n{}</nav>\n", html_links(std::span(all).first(1)),
-                           html_links(std::span(all).subspan(1))) +
-               html_sections(all);
+std::string head_part(const Report& report) {
+    HtmlText html;
+    html.add("<p class=\"lead\">{}<br>{}, {}, network {}</p>", xml_escaped(report.layout), report.framework,
+             xml_escaped(report.batch), report.network);
+    if (!report.lacking.empty()) {
+        html.add("<p>Modelled, cannot be run: {}</p>", xml_escaped(fmt::format("{}", fmt::join(report.lacking, "; "))));
     }
+    for (const std::string& remark : report.remarks) html.add("<p>Note: {}.</p>", xml_escaped(remark));
+    return html.take();
+}
 
-  private:
-    std::string head() const {
-        HtmlText html;
-        html.add("<p class=\"lead\">{}<br>{}, {}, network {}</p>", xml_escaped(report_.layout), report_.framework,
-                 xml_escaped(report_.batch), report_.network);
-        if (!report_.lacking.empty()) {
-            html.add("<p>Modelled, cannot be run: {}</p>",
-                     xml_escaped(fmt::format("{}", fmt::join(report_.lacking, "; "))));
-        }
-        for (const std::string& remark : report_.remarks) html.add("<p>Note: {}.</p>", xml_escaped(remark));
-        return html.take();
+// What the timeline leaves out, in words.
+std::string shown_part(const Simulation& run, const TimelinePart& part) {
+    std::string text = part.classes.size() == part.stages
+                           ? "A row per stage"
+                           : fmt::format("{} of {} stages, evenly chosen", part.classes.size(), part.stages);
+    text += fmt::format(", each as its first rank has it; {} slices.", grouped(double(part.slices)));
+    if (!part.further.empty()) {
+        text += fmt::format(" Of {} kinds of ranks, {} more are here to be chosen.", part.rank_classes,
+                            part.further.size());
     }
-
-    // What the timeline leaves out, in words.
-    std::string shown_part() const {
-        std::string text = part_.classes.size() == part_.stages
-                               ? "A row per stage"
-                               : fmt::format("{} of {} stages, evenly chosen", part_.classes.size(), part_.stages);
-        text += fmt::format(", each as its first rank has it; {} slices.", grouped(double(part_.slices)));
-        if (!part_.further.empty()) {
-            text += fmt::format(" Of {} kinds of ranks, {} more are here to be chosen.", part_.rank_classes,
-                                part_.further.size());
-        }
-        if (part_.left_out > 0) {
-            text += fmt::format(
-                " <strong>Only the first {} of {} are shown: {} more slices would be too many for a page.</strong> "
-                "<code>--trace</code> has them all.",
-                to_text(since_start(part_.until)), to_text(since_start(run_.timeline.end)),
-                grouped(double(part_.left_out)));
-        }
-        return text;
+    if (part.left_out > 0) {
+        text += fmt::format(
+            " <strong>Only the first {} of {} are shown: {} more slices would be too many for a page.</strong> "
+            "<code>--trace</code> has them all.",
+            to_text(since_start(part.until)), to_text(since_start(run.timeline.end)), grouped(double(part.left_out)));
     }
+    return text;
+}
 
-    std::string timeline() const {
-        return fmt::format(
-            "<p>{}</p><div id=\"timeline-chart\"></div>\n<noscript><p>The timeline needs JavaScript.</p></noscript>",
-            shown_part());
+std::string timeline_chart(const Simulation& run, const TimelinePart& part) {
+    return fmt::format(
+        "<p>{}</p><div id=\"timeline-chart\"></div>\n<noscript><p>The timeline needs JavaScript.</p></noscript>",
+        shown_part(run, part));
+}
+
+std::string memory_part(const Report& report) {
+    return "<div id=\"memory-chart\"></div>\n" +
+           html_table("Of one rank of each stage, at its fullest moment.", memory_table(report.stages));
+}
+
+// Behind a line: there may be many.
+std::string methods_part(const Report& report) {
+    struct Carried {
+        const CommunicationReport* kind;
+        const CallReport* call;
+    };
+    std::vector<Carried> rows;
+    for (const CommunicationReport& kind : report.communication) {
+        for (const CallReport& call : kind.by_message) rows.push_back({&kind, &call});
     }
+    const auto call = [](auto part) { return [=](const Carried& row) { return std::invoke(part, *row.call); }; };
+    const auto method = [](auto part) {
+        return [=](const Carried& row) { return std::invoke(part, row.call->method); };
+    };
+    const ResultTable table = table_of<Carried>(
+        rows, {{"", "<call", [](const Carried& row) { return row.kind->dimension + ' ' + row.kind->op; }},
+               {"", "group", [](const Carried& row) { return row.kind->group_size; }},
+               {"", "message", call(&CallReport::message)},
+               {"", "<algorithm", method(&Method::algorithm)},
+               {"", "<protocol", method(&Method::protocol)},
+               {"", "channels", method(&Method::channels)},
+               {"", "calls", as<Figure<four_digits>>(call(&CallReport::calls))},
+               {"", "bus bandwidth", call(&CallReport::bus_bandwidth)}});
+    return html_details(
+        "What carries them: algorithms, protocols and bus bandwidths",
+        html_table("Message is the full buffer of a call; bus bandwidth as nccl-tests has it, with all that shared "
+                   "links meanwhile.",
+                   table));
+}
 
-    std::string memory() const {
-        return "<div id=\"memory-chart\"></div>\n" +
-               html_table("Of one rank of each stage, at its fullest moment.", memory_table(report_.stages));
+std::string communication_part(const Simulation& run, const Report& report) {
+    if (report.communication.empty()) return "<p>The ranks of this job send nothing.</p>";
+    ResultTable table = communication_table(report);
+    table.columns.push_back({.name = "", .unit = "", .meaning = "", .heading = "of the step", .text = text_of<Share>});
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        table.rows[i].emplace_back(report.communication[i].exposed.value / of(report, "step.time_s"));
     }
+    return html_table(
+               "Per rank and step, mean over all ranks. Volume is what a rank puts on the wire; time is in "
+               "transfer, without waiting for others; exposed is the part of it in which nothing computes.",
+               table) +
+           methods_part(report) + "<h3>Message sizes</h3>\n" + message_table(message_histogram(message_counts(run))) +
+           "<h3>Who talks to whom</h3>\n<p>What each rank sends in a step, laid evenly on the other members of its "
+           "group: the pattern of the layout, whatever algorithm carries it.</p><div "
+           "id=\"partners-chart\"></div>\n";
+}
 
-    std::string communication() const {
-        if (report_.communication.empty()) return "<p>The ranks of this job send nothing.</p>";
-        ResultTable table = communication_table(report_);
-        table.columns.push_back(
-            {.name = "", .unit = "", .meaning = "", .heading = "of the step", .text = text_of<Share>});
-        for (std::size_t i = 0; i < table.rows.size(); ++i) {
-            table.rows[i].emplace_back(report_.communication[i].exposed.value / of(report_, "step.time_s"));
-        }
-        return html_table(
-                   "Per rank and step, mean over all ranks. Volume is what a rank puts on the wire; time is in "
-                   "transfer, without waiting for others; exposed is the part of it in which nothing computes.",
-                   table) +
-               methods() + "<h3>Message sizes</h3>\n" + message_table(message_histogram(message_counts(run_))) +
-               "<h3>Who talks to whom</h3>\n<p>What each rank sends in a step, laid evenly on the other members of its "
-               "group: the pattern of the layout, whatever algorithm carries it.</p><div "
-               "id=\"partners-chart\"></div>\n";
-    }
+std::string links_part(const Simulation& run, const Report& report) {
+    const auto class_of = [&](const LinkReport& row) -> const LinkClass& {
+        return *std::ranges::find(run.topology().classes, row.link_class, &LinkClass::name);
+    };
+    using Row = LinkReport;
+    const ResultTable table =
+        table_of<Row>(report.links, {{"", "<link class", &Row::link_class},
+                                     {"", "bandwidth reached", [&](const Row& row) { return class_of(row).bandwidth; }},
+                                     {"", "specified", [&](const Row& row) { return class_of(row).nominal; }},
+                                     {"", "mean utilization", as<Share>(&Row::utilization)},
+                                     {"", "busiest link", as<Share>(&Row::peak_utilization)}});
+    return "<div id=\"links-chart\"></div>\n" +
+           html_table("Bytes carried over what the links could carry in the step.", table) +
+           "<h3>Map of the network</h3>\n<p>A cell is as dark as its busiest link is busy, over the whole step. "
+           "Rows and columns in which nothing was carried are left out; of more than 64, neighbours are drawn as "
+           "one. Links inside nodes are in the tables alone.</p><div id=\"fabric-charts\" class=\"row\"></div>\n"
+           "<noscript><p>The map needs JavaScript.</p></noscript>\n" +
+           (report.hottest.empty()
+                ? ""
+                : "<h3>Busiest links</h3>\n" +
+                      html_table("Up to three of each class; where several carried the same, the first of them.",
+                                 hot_links_table(report.hottest)));
+}
 
-    std::string links() const {
-        const auto class_of = [&](const LinkReport& row) -> const LinkClass& {
-            return *std::ranges::find(run_.topology().classes, row.link_class, &LinkClass::name);
-        };
-        using Row = LinkReport;
-        const ResultTable table = table_of<Row>(
-            report_.links, {{"", "<link class", &Row::link_class},
-                            {"", "bandwidth reached", [&](const Row& row) { return class_of(row).bandwidth; }},
-                            {"", "specified", [&](const Row& row) { return class_of(row).nominal; }},
-                            {"", "mean utilization", as<Share>(&Row::utilization)},
-                            {"", "busiest link", as<Share>(&Row::peak_utilization)}});
-        return "<div id=\"links-chart\"></div>\n" +
-               html_table("Bytes carried over what the links could carry in the step.", table) +
-               "<h3>Map of the network</h3>\n<p>A cell is as dark as its busiest link is busy, over the whole step. "
-               "Rows and columns in which nothing was carried are left out; of more than 64, neighbours are drawn as "
-               "one. Links inside nodes are in the tables alone.</p><div id=\"fabric-charts\" class=\"row\"></div>\n"
-               "<noscript><p>The map needs JavaScript.</p></noscript>\n" +
-               hottest_links();
-    }
+std::string metrics_part(const Report& report) {
+    return html_table("As in the JSON report, here to six digits.",
+                      table_of<Metric>(report.metrics, {{"", "<key", &Metric::key},
+                                                        {"", "value", metric_text},
+                                                        {"", "<unit", &Metric::unit},
+                                                        {"", "<meaning", &Metric::meaning}}));
+}
 
-    std::string hottest_links() const {
-        if (report_.hottest.empty()) return "";
-        return "<h3>Busiest links</h3>\n" +
-               html_table("Up to three of each class; where several carried the same, the first of them.",
-                          hot_links_table(report_.hottest));
-    }
-
-    // Behind a line: there may be many.
-    std::string methods() const {
-        struct Carried {
-            const CommunicationReport* kind;
-            const CallReport* call;
-        };
-        std::vector<Carried> rows;
-        for (const CommunicationReport& kind : report_.communication) {
-            for (const CallReport& call : kind.by_message) rows.push_back({&kind, &call});
-        }
-        const auto call = [](auto part) { return [=](const Carried& row) { return std::invoke(part, *row.call); }; };
-        const auto method = [](auto part) {
-            return [=](const Carried& row) { return std::invoke(part, row.call->method); };
-        };
-        const ResultTable table = table_of<Carried>(
-            rows, {{"", "<call", [](const Carried& row) { return row.kind->dimension + ' ' + row.kind->op; }},
-                   {"", "group", [](const Carried& row) { return row.kind->group_size; }},
-                   {"", "message", call(&CallReport::message)},
-                   {"", "<algorithm", method(&Method::algorithm)},
-                   {"", "<protocol", method(&Method::protocol)},
-                   {"", "channels", method(&Method::channels)},
-                   {"", "calls", as<Figure<four_digits>>(call(&CallReport::calls))},
-                   {"", "bus bandwidth", call(&CallReport::bus_bandwidth)}});
-        return html_details(
-            "What carries them: algorithms, protocols and bus bandwidths",
-            html_table("Message is the full buffer of a call; bus bandwidth as nccl-tests has it, with all that shared "
-                       "links meanwhile.",
-                       table));
-    }
-
-    std::string metrics() const {
-        return html_table("As in the JSON report, here to six digits.",
-                          table_of<Metric>(report_.metrics, {{"", "<key", &Metric::key},
-                                                             {"", "value", metric_text},
-                                                             {"", "<unit", &Metric::unit},
-                                                             {"", "<meaning", &Metric::meaning}}));
-    }
-
-    std::string inputs() const {
-        return fmt::format(
-            "{}\n{}<h3>How far to trust it</h3><pre>{}</pre><h3>Ranks "
-            "simulated</h3><pre>{}{} events, {} solves of the network</pre>",
-            html_made_by(input_.command), input_tables(run_, input_),
-            xml_escaped(validity_text(validity_of(run_.plan))), xml_escaped(folding_text(report_)),
-            grouped(double(report_.events)), grouped(double(report_.solves)));
-    }
-
-    const JobExplanation& explained_;
-    const Simulation& run_ = explained_.step.run;
-    const Report& report_ = explained_.report;
-    const JobInput& input_;
-    const std::string& simulate_;
-    const TimelinePart& part_;
-};
+std::string inputs_part(const Simulation& run, const Report& report, const JobInput& input) {
+    return fmt::format(
+        "{}\n{}<h3>How far to trust it</h3><pre>{}</pre><h3>Ranks "
+        "simulated</h3><pre>{}{} events, {} solves of the network</pre>",
+        html_made_by(input.command), input_tables(run, input), xml_escaped(validity_text(validity_of(run.plan))),
+        xml_escaped(folding_text(report)), grouped(double(report.events)), grouped(double(report.solves)));
+}
 
 }  // namespace
 
 std::string explained_page(const JobExplanation& explained, const JobInput& input, const std::string& simulate) {
     const Simulation& run = explained.step.run;
     const TimelinePart part = timeline_part(run.step, run.timeline);
-    return html_page({.title = fmt::format("{} on {}", explained.report.model, explained.report.machine),
-                      .body = SimulationBody(explained, input, simulate, part).text(),
-                      .data = simulation_data(run, part, explained.explanation),
-                      .scripts = {"table", "format", "theme", "chart", "timeline_view", "timeline_lanes",
-                                  "timeline_drawing", "timeline", "heat_map", "simulation"},
-                      .charts = ChartLibrary::embedded});
+    const Report& report = explained.report;
+    const HtmlSection sections[] = {
+        {"why", "Why", "Why it takes as long", explanation_part(explained, simulate)},
+        {"time", "Time", "Where the time goes", stage_bars(report)},
+        {"timeline", "Timeline", "Timeline", timeline_chart(run, part)},
+        {"memory", "Memory", "Memory", memory_part(report)},
+        {"communication", "Communication", "Communication", communication_part(run, report)},
+        {"links", "Links", "Links", links_part(run, report)},
+        {"metrics", "All figures", "All figures", metrics_part(report)},
+        {"inputs", "Inputs", "Inputs and sources", inputs_part(run, report, input)}};
+    return html_page(
+        {.title = fmt::format("{} on {}", report.model, report.machine),
+         .body = head_part(report) + cards_html(report) +
+                 fmt::format("<nav aria-label=\"Sections\">{}\n{}</nav>\n", html_links(std::span(sections).first(1)),
+                             html_links(std::span(sections).subspan(1))) +
+                 html_sections(sections),
+         .data = simulation_data(run, part, explained.explanation),
+         .scripts = {"table", "format", "theme", "chart", "timeline_view", "timeline_lanes", "timeline_drawing",
+                     "timeline", "heat_map", "simulation"},
+         .charts = ChartLibrary::embedded});
 }
 
 }  // namespace weft

@@ -11,15 +11,10 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
-bool is_of_key(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_.[]@+-").find(c) != std::string_view::npos;
-}
-
 // The end of the key that begins at `begin` and is followed by "="; `begin` if there is none.
 std::size_t end_of_key(std::string_view text, std::size_t begin) {
-    std::size_t end = begin;
-    while (end < text.size() && is_of_key(text[end])) ++end;
+    constexpr std::string_view of_keys = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.[]@+-";
+    const std::size_t end = text.find_first_not_of(of_keys, begin);
     return end < text.size() && text[end] == '=' ? end : begin;
 }
 

@@ -49,33 +49,18 @@ struct Range {
 
 // Reads a number at the start of `text` and removes it; nothing if there is none.
 std::optional<Decimal> take_number(std::string_view& text) {
-    // "1..8" is 1 and 8, not "1." and ".8".
-    std::size_t end = text.starts_with('-') ? 1 : 0;
-    const auto digits = [&] {
-        const std::size_t begin = end;
-        while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
-        return end - begin;
-    };
-    if (digits() == 0) return std::nullopt;
+    const std::string_view before = text.substr(0, text.find(".."));  // "1..8" is 1 and 8, not "1." and ".8"
     Decimal number;
-    if (end < text.size() && text[end] == '.' && !text.substr(end).starts_with("..")) {
-        ++end;
-        number.places = static_cast<int>(std::min<std::size_t>(digits(), 100));
-        if (number.places == 0) return std::nullopt;
-    }
-    if (end < text.size() && (text[end] == 'e' || text[end] == 'E')) {
-        const std::size_t before = end++;
-        if (end < text.size() && (text[end] == '+' || text[end] == '-')) ++end;
-        int exponent = 0;
-        const char* const begin = text.data() + before + (text[before + 1] == '+' ? 2 : 1);
-        if (digits() == 0 || std::from_chars(begin, text.data() + end, exponent).ec != std::errc()) {
-            end = before;
-        } else {
-            number.places = std::max(number.places - std::clamp(exponent, -100, 100), 0);
-        }
-    }
-    if (std::from_chars(text.data(), text.data() + end, number.value).ec != std::errc()) return std::nullopt;
-    text.remove_prefix(end);
+    const auto [end, error] = std::from_chars(before.data(), before.data() + before.size(), number.value);
+    const std::string_view digits(before.data(), static_cast<std::size_t>(end - before.data()));
+    const std::size_t point = digits.find('.'), mark = std::min(digits.find_first_of("eE"), digits.size());
+    const bool is_decimal = error == std::errc() && is_digit(digits[digits.starts_with('-') ? 1 : 0]);
+    if (!is_decimal || point + 1 == mark) return std::nullopt;  // "1." and "inf" are none
+    std::string_view exponent = digits.substr(std::min(mark + 1, digits.size()));
+    if (exponent.starts_with('+')) exponent.remove_prefix(1);
+    const int places = point == digits.npos ? 0 : static_cast<int>(mark - point - 1);
+    number.places = std::max(places - parse_as<int>(exponent).value_or(0), 0);
+    text.remove_prefix(digits.size());
     return number;
 }
 

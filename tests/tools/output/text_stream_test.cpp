@@ -25,7 +25,7 @@ TEST(text_stream, is_the_same_however_the_text_is_cut) {
     const test::TemporaryFolder folder;
     TextStream out(folder.path() / "text");
     std::string expected;
-    for (std::size_t size = 1; expected.size() < 3 * TextStream::block; size = size * 3 + 1) {
+    for (std::size_t size = 1; expected.size() < 3 * TextStream::usual_block; size = size * 3 + 1) {
         const std::string text(size, static_cast<char>('a' + size % 26));
         expected += text;
         out.put(text);
@@ -52,24 +52,24 @@ std::string content(const fs::path& path) {
 // Many more blocks than may wait, of different sizes.
 std::string write_blocks(const fs::path& path) {
     std::string expected;
-    BackgroundWriter writer(path);
+    TextStream writer(path, 1);
     for (std::size_t i = 0; i < 100; ++i) {
         const std::string block(1 + i * 37 % 1000, static_cast<char>('a' + i % 26));
         expected += block;
-        writer.exchange(block);
+        writer.put(block);
     }
     writer.commit();
     return expected;
 }
 
-TEST(background_writer, writes_all_blocks_in_order) {
+TEST(text_stream, writes_all_blocks_in_order) {
     const test::TemporaryFolder folder;
     const fs::path path = folder.path() / "blocks.txt";
     const std::string expected = write_blocks(path);
     EXPECT_EQ(content(path), expected);
 }
 
-TEST(background_writer, packs_as_if_all_were_one) {
+TEST(text_stream, packs_as_if_all_were_one) {
     const test::TemporaryFolder folder;
     const fs::path path = folder.path() / "blocks.txt.gz";
     const std::string expected = write_blocks(path);
@@ -78,10 +78,10 @@ TEST(background_writer, packs_as_if_all_were_one) {
 }
 
 // One gzip file, whose bytes do not depend on which block was packed first.
-TEST(background_writer, packs_long_texts_always_to_the_same_bytes) {
+TEST(text_stream, packs_long_texts_always_to_the_same_bytes) {
     const test::TemporaryFolder folder;
     std::string expected;
-    for (std::int64_t i = 0; expected.size() < 8 * TextStream::block; ++i)
+    for (std::int64_t i = 0; expected.size() < 8 * TextStream::usual_block; ++i)
         expected += std::to_string(i * 7919 % 100003) + "\n";
     std::string first;
     for (const char* const name : {"a.gz", "b.gz"}) {
@@ -97,27 +97,27 @@ TEST(background_writer, packs_long_texts_always_to_the_same_bytes) {
     EXPECT_LT(first.size(), expected.size() / 2);
 }
 
-TEST(background_writer, an_empty_text_is_a_file_as_well) {
+TEST(text_stream, an_empty_text_is_a_file_as_well) {
     const test::TemporaryFolder folder;
-    BackgroundWriter(folder.path() / "none.gz").commit();
+    TextStream(folder.path() / "none.gz").commit();
     EXPECT_EQ(read_text(folder.path() / "none.gz"), "");
 }
 
-TEST(background_writer, leaves_no_file_without_commit) {
+TEST(text_stream, leaves_no_file_without_commit) {
     const test::TemporaryFolder folder;
     const fs::path path = folder.path() / "abandoned.txt";
-    BackgroundWriter(path).exchange("half");
+    TextStream(path, 1).put("half");
     EXPECT_FALSE(fs::exists(path));
 }
 
-TEST(background_writer, tells_that_the_device_is_full) {
+TEST(text_stream, tells_that_the_device_is_full) {
     if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-    BackgroundWriter writer("/dev/full");
-    for (int i = 0; i < 20; ++i) writer.exchange("more");
+    TextStream writer("/dev/full", 1);
+    for (int i = 0; i < 20; ++i) writer.put("more");
     EXPECT_THROW(writer.commit(), std::runtime_error);
 }
 
-TEST(background_writer, tells_that_a_packed_file_finds_no_room) {
+TEST(text_stream, tells_that_a_packed_file_finds_no_room) {
     const test::TemporaryFolder folder;
     rlimit before{};
     getrlimit(RLIMIT_FSIZE, &before);
@@ -125,8 +125,8 @@ TEST(background_writer, tells_that_a_packed_file_finds_no_room) {
     small.rlim_cur = 1000;
     auto* const heard = std::signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &small);
-    BackgroundWriter writer(folder.path() / "much.gz");
-    for (int i = 0; i < 200; ++i) writer.exchange(std::string(100, static_cast<char>(i)));
+    TextStream writer(folder.path() / "much.gz", 1);
+    for (int i = 0; i < 200; ++i) writer.put(std::string(100, static_cast<char>(i)));
     EXPECT_THROW(writer.commit(), std::runtime_error);
     setrlimit(RLIMIT_FSIZE, &before);
     std::signal(SIGXFSZ, heard);

@@ -31,7 +31,7 @@ std::string value_json(std::string_view text) {
     if (number && std::isfinite(*number)) return fmt::format("{}", *number);
     const std::string small = lower_case(text);
     if (small == "true" || small == "false" || small == "null") return small;
-    return text == "None" ? "null" : json_text(text);
+    return text == "None" ? "null" : json_string(text);
 }
 
 // --- the table of flags (megatron_keys.json), and what becomes of those that nothing reads ---
