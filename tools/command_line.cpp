@@ -26,16 +26,6 @@ constexpr std::array group_titles = std::to_array<std::pair<CommandGroup, std::s
     {CommandGroup::other, "More"},
 });
 
-constexpr std::array meanings_of_exits = std::to_array<ExitMeaning>({
-    {Exit::ok, "ok"},
-    {Exit::mismatch, "mismatch"},
-    {Exit::usage, "usage"},
-    {Exit::bad_input, "bad input"},
-    {Exit::does_not_fit, "does not fit in memory"},
-    {Exit::internal, "internal error"},
-    {Exit::interrupted, "interrupted"},
-});
-
 // Cuts `ending` off; returns whether it was there.
 bool cut(std::string& text, std::string_view ending) {
     const bool is_there = text.ends_with(ending);
@@ -203,8 +193,6 @@ po::variables_map parse_arguments(const Command& command, std::span<const char* 
     return values;
 }
 
-std::span<const ExitMeaning> exit_meanings() { return meanings_of_exits; }
-
 std::string program_help() {
     std::string text =
         "weft simulates training steps of a transformer on a real machine: how long a step takes, where the time\n"
@@ -218,7 +206,7 @@ std::string program_help() {
         }
         if (!lines.empty()) text += fmt::format("\n{}:\n{}", title, lines);
     }
-    const std::string exits = comma_list(exit_meanings(), [](const ExitMeaning& each) {
+    const std::string exits = comma_list(exit_meanings, [](const ExitMeaning& each) {
         return fmt::format("{} {}", static_cast<int>(each.code), each.meaning);
     });
     return text +

@@ -1,6 +1,7 @@
 // From the words of the command line to a running command.
 #pragma once
 
+#include <array>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -40,7 +41,15 @@ struct ExitMeaning {
     Exit code;
     std::string_view meaning;
 };
-std::span<const ExitMeaning> exit_meanings();
+inline constexpr std::array exit_meanings = std::to_array<ExitMeaning>({
+    {Exit::ok, "ok"},
+    {Exit::mismatch, "mismatch"},
+    {Exit::usage, "usage"},
+    {Exit::bad_input, "bad input"},
+    {Exit::does_not_fit, "does not fit in memory"},
+    {Exit::internal, "internal error"},
+    {Exit::interrupted, "interrupted"},
+});
 
 std::string program_help();
 std::string command_help(const Command& command);

@@ -141,6 +141,13 @@ SizeListener refuse_above(Bytes limit) {
     };
 }
 
+SimulationOptions simulation_options(const po::variables_map& arguments, std::string_view page, unsigned at_a_time) {
+    return {.network = network_option(arguments),
+            .folding = folding_option(arguments),
+            .recording = page.empty() ? Recording::spans : Recording::spans_and_links,
+            .on_size = refuse_above(memory_limit(arguments, at_a_time))};
+}
+
 std::string size_text(const StepSize& size) {
     return fmt::format("about {} and {}: {}", to_text(size.time()), to_text(size.memory()), counts_text(size));
 }

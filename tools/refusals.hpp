@@ -44,6 +44,11 @@ Bytes memory_limit(const po::variables_map& arguments, unsigned at_a_time = 1);
 // Throws TooLarge above the limit.
 SizeListener refuse_above(Bytes limit);
 
+// --network, --fold and --memory-limit of the commands that simulate. `page`: the file that shows links over time;
+// empty: there is none.
+SimulationOptions simulation_options(const po::variables_map& arguments, std::string_view page = {},
+                                     unsigned at_a_time = 1);
+
 // "about 0.3 s and 140 MiB: 32 classes of 128 ranks, 22,100 operations, ..."
 std::string size_text(const StepSize& size);
 std::string size_json(const SizedStep& step);

@@ -78,11 +78,7 @@ Answer run_traces(const po::variables_map& arguments, const std::vector<std::str
     print_notes(job.notes);
     const std::string text = job.document.text();
     const Study study = read_study(std::move(job.document));
-    const Simulation run = simulate_step(study, make_plan(study),
-                                         {.network = network_option(arguments),
-                                          .folding = folding_option(arguments),
-                                          .recording = page.empty() ? Recording::spans : Recording::spans_and_links,
-                                          .on_size = refuse_above(memory_limit(arguments))});
+    const Simulation run = simulate_step(study, make_plan(study), simulation_options(arguments, page));
     std::vector<StepComparison> found;
     std::vector<ComparedTrace> of_page;
     for (const std::string& each : traces) {
@@ -102,12 +98,8 @@ Answer run_compare(const po::variables_map& arguments) {
         return run_traces(arguments, traces);
     }
     const std::string page = output_option(arguments, "report", {".html"});
-    const JobComparison comparison = compare_jobs(
-        compared(arguments), {.simulation = {.network = network_option(arguments),
-                                             .folding = folding_option(arguments),
-                                             .recording = page.empty() ? Recording::spans : Recording::spans_and_links,
-                                             .on_size = refuse_above(memory_limit(arguments))},
-                              .changes = false});
+    const JobComparison comparison =
+        compare_jobs(compared(arguments), {.simulation = simulation_options(arguments, page), .changes = false});
     if (!page.empty()) write_file_atomically(page, compare_page(comparison, page_text(arguments, comparison)));
     return {given(arguments, "json") ? job_comparison_json(comparison) : job_comparison_text(comparison)};
 }

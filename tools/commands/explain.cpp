@@ -22,10 +22,7 @@ Answer run_explain(const po::variables_map& typed) {
     ProgressBar bar;
     const JobExplanation explained =
         explain_job(study, {.source = job_path(arguments), .overrides = job_overrides(arguments)},
-                    {.simulation = {.network = network_option(arguments),
-                                    .folding = folding_option(arguments),
-                                    .recording = page.empty() ? Recording::spans : Recording::spans_and_links,
-                                    .on_size = refuse_above(memory_limit(arguments, threads))},
+                    {.simulation = simulation_options(arguments, page, threads),
                      .changes = !given(arguments, "path-only"),
                      .simulated = given(arguments, "simulate-all") ? ExplainOptions::Simulated::all
                                                                    : ExplainOptions::Simulated::promising,

@@ -31,10 +31,7 @@ void export_step(const ExportFormat& format, const po::variables_map& arguments)
     const Study study = job_study(arguments);
     const Plan plan = make_plan(study);
     const std::vector<RankId> ranks = asked_ranks(arguments, plan.job.layout.ranks());
-    const Simulation run = simulate_step(study, plan,
-                                         {.network = network_option(arguments),
-                                          .folding = folding_option(arguments),
-                                          .on_size = refuse_above(memory_limit(arguments))});
+    const Simulation run = simulate_step(study, plan, simulation_options(arguments));
     SimulatedRanks step(run);
     std::uint64_t nodes = 0;
     for (const RankId rank : ranks) check_exported_nodes(nodes += step.nodes(rank));

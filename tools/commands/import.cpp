@@ -32,10 +32,6 @@ void explain(const Import& import) {
     }
 }
 
-void print_facts(const Import& import) {
-    for (const FormatFact& fact : import.facts) fmt::print(stderr, "{} {}\n", fact.name, fact.json);
-}
-
 Answer run_import(const po::variables_map& arguments) {
     const std::vector<SourceFile> files = read_sources(option_texts(arguments, "file"));
     const Format& format = format_of(files, option_text(arguments, "from"));
@@ -46,7 +42,7 @@ Answer run_import(const po::variables_map& arguments) {
     if (given(arguments, "json")) return {import_json(format, import)};
     print_notes(import.notes);
     if (given(arguments, "explain")) explain(import);
-    print_facts(import);
+    for (const FormatFact& fact : import.facts) fmt::print(stderr, "{} {}\n", fact.name, fact.json);
     return {is_written ? "" : std::move(text)};
 }
 

@@ -37,11 +37,8 @@ std::vector<BatchStretch> batches(const po::variables_map& arguments, const Job&
 }
 
 std::vector<RunStretch> simulate_batches(const po::variables_map& arguments, const Study& study, const Plan& plan) {
-    const SimulationOptions options{.network = network_option(arguments),
-                                    .folding = folding_option(arguments),
-                                    .recording = Recording::spans,
-                                    .kept = Kept::sums,
-                                    .on_size = refuse_above(memory_limit(arguments, threads_option(arguments)))};
+    SimulationOptions options = simulation_options(arguments, {}, threads_option(arguments));
+    options.kept = Kept::sums;
     const std::vector<BatchStretch> all = batches(arguments, study.job);
     std::vector<RunStretch> result(all.size());
     ProgressBar bar;

@@ -63,23 +63,19 @@ void check_options(const po::variables_map& arguments, const std::string& view) 
     count_option(arguments, {"steps"});  // refuses before anything runs
 }
 
-std::string view_of(const po::variables_map& arguments, const std::string& view) {
+Answer run_volume(const po::variables_map& arguments) {
+    const std::string& view = arguments["view"].as<std::string>();
+    check_options(arguments, view);
     const Study study = job_study(arguments, view == "paper" ? Purpose::equations : Purpose::simulation);
-    if (view == "paper") return table_text(study, paper_volume(study.job), arguments);
+    if (view == "paper") return {table_text(study, paper_volume(study.job), arguments)};
     const RankId rank = chosen_rank(arguments, study.job);
-    if (view == "framework") return table_text(study, framework_volume(make_plan(study), rank), arguments);
+    if (view == "framework") return {table_text(study, framework_volume(make_plan(study), rank), arguments)};
     if (study.job.framework->name != "deepspeed") {
         throw OptionError("--view logger: only DeepSpeed has this logger; the job's framework is {}",
                           study.job.framework->name);
     }
-    if (!given(arguments, "json") && !given(arguments, "csv")) return log_text(study, arguments);
-    return table_text(study, logger_volume(make_plan(study), rank), arguments);
-}
-
-Answer run_volume(const po::variables_map& arguments) {
-    const std::string& view = arguments["view"].as<std::string>();
-    check_options(arguments, view);
-    return {view_of(arguments, view)};
+    if (!given(arguments, "json") && !given(arguments, "csv")) return {log_text(study, arguments)};
+    return {table_text(study, logger_volume(make_plan(study), rank), arguments)};
 }
 
 }  // namespace

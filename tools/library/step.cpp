@@ -127,7 +127,7 @@ std::string command_text(std::string_view command, const std::vector<std::string
         std::vector<const char*> words;
         for (const std::string& argument : arguments) words.push_back(argument.c_str());
         Answer answer = known.run(parse_arguments(known, words));
-        for (const ExitMeaning& each : exit_meanings()) {
+        for (const ExitMeaning& each : exit_meanings) {
             if (answer.exit == each.code && answer.exit != Exit::ok)
                 throw std::invalid_argument(fmt::format("weft {}: {}", command, each.meaning));
         }

@@ -71,7 +71,7 @@ ManPage program_page() {
     page.section("COMMANDS");
     for (const Command* const command : commands::all()) page.item(command->name, "", help_of(*command).summary);
     page.section("EXIT STATUS");
-    for (const auto& [code, meaning] : exit_meanings()) page.item(fmt::to_string(static_cast<int>(code)), "", meaning);
+    for (const auto& [code, meaning] : exit_meanings) page.item(fmt::to_string(static_cast<int>(code)), "", meaning);
     page.section("EXAMPLES");
     page.text(
         "  weft simulate --machine dgx-h100 --nodes 16 --model llama3-8b --set zero=1\n"

@@ -3,6 +3,8 @@
 // the row has. A column that is added here shows in all of them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -113,6 +115,12 @@ struct ColumnOf {
 
 template <class Row>
 using Columns = std::vector<ColumnOf<Row>>;
+
+// So many significant ones.
+template <int digits>
+std::string significant(double value) {
+    return fmt::format("{:.{}g}", value, digits);
+}
 
 // A getter of what another gives, as a figure; without a fraction where it has none; or a member of a member.
 template <class Shown>

@@ -14,7 +14,6 @@
 namespace weft {
 namespace {
 
-std::string three_digits(double value) { return fmt::format("{:.3g}", value); }
 bool makes_difference(Seconds changed, Seconds own) { return std::abs(changed / own - 1.0) >= no_difference; }
 std::string change(double ratio) { return fmt::format("{:+.2f} %", 100 * ratio); }
 
@@ -179,7 +178,7 @@ ResultTable kernels_table(const DeviceRoofline& device) {
     const auto computes = [](const Use& use) { return use.flops.value > 0; };
     const auto moves = [](const Use& use) { return use.bytes.value > 0; };
     const auto does_both = [](const Use& use) { return use.flops.value > 0 && use.bytes.value > 0; };
-    using Digits = Figure<three_digits>;
+    using Digits = Figure<significant<3>>;
     return table_of<Use>(
         device.kernels,
         {{"kernels", "<kernels", &Use::name},

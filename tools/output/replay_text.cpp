@@ -39,8 +39,6 @@ Json recorded_json(const RecordedTimes& recorded) {
             {"communication_s", recorded.communication.value}};
 }
 
-std::string six_digits(double number) { return fmt::format("{:.6g}", number); }
-
 std::string share_text(Seconds part, Seconds whole) {
     return whole > Seconds{} ? fmt::format("{:.1f} %", 100 * (part / whole)) : "";
 }
@@ -61,7 +59,7 @@ ResultTable replayed_call_table(const ReplaySummary& summary) {
     using Row = ReplayedCalls;
     return table_of<Row>(summary.calls, {{"op", "<of a rank", &Row::op},
                                          {"group_size", "group", &Row::group_size},
-                                         {"calls", "calls", as<Figure<six_digits>>(&Row::calls)},
+                                         {"calls", "calls", as<Figure<significant<6>>>(&Row::calls)},
                                          {"bytes", "bytes put in", &Row::bytes},
                                          {"time_s", "time", &Row::time}});
 }

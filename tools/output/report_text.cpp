@@ -103,8 +103,6 @@ std::vector<StageReport> shown_stages(const std::vector<StageReport>& stages) {
     return shown;
 }
 
-std::string digits(double calls) { return fmt::format("{:.4g}", calls); }
-
 }  // namespace
 
 ResultTable stage_table(std::span<const StageReport> stages) { return table_of(stages, time_columns()); }
@@ -119,7 +117,7 @@ ResultTable communication_table(const Report& report) {
     return table_of<Row>(report.communication, {{"dimension", "<communication per rank", &Row::dimension},
                                                 {"op", "<", &Row::op},
                                                 {"group_size", "group", &Row::group_size},
-                                                {"calls", "calls", as<Figure<digits>>(&Row::calls)},
+                                                {"calls", "calls", as<Figure<significant<4>>>(&Row::calls)},
                                                 {"bytes", "volume", &Row::bytes},
                                                 {"time_s", "time", &Row::time},
                                                 {"exposed_s", "exposed", &Row::exposed}});

@@ -149,12 +149,6 @@ Json route_json(const RouteFacts& route) {
     return json;
 }
 
-Json rings_json(const RingFacts& rings) {
-    return {{"orders", rings.orders},
-            {"nominal_bytes_per_s", rings.nominal.value},
-            {"bandwidth_bytes_per_s", rings.bandwidth.value}};
-}
-
 }  // namespace
 
 static RouteFacts facts_of(const Route& route, const Topology& topology, const VertexNames& names, RankId from,
@@ -267,7 +261,9 @@ std::string to_json(const MachineInfo& machine, const TopologyFacts& facts) {
     json["node_links_nominal_bytes_per_s"] = json_list<Json>(facts.node_links, [](const auto& row) {
         return json_list<Json>(row, [](BytesPerSecond rate) { return rate.value; });
     });
-    json["node_rings"] = rings_json(facts.node_rings);
+    json["node_rings"] = {{"orders", facts.node_rings.orders},
+                          {"nominal_bytes_per_s", facts.node_rings.nominal.value},
+                          {"bandwidth_bytes_per_s", facts.node_rings.bandwidth.value}};
     json["routes"] = json_list<Json>(facts.routes, [](const RouteFacts& route) { return route_json(route); });
     return json_text(json);
 }

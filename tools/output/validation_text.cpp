@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -85,11 +86,6 @@ std::string without(const Evidence& evidence, const JobTraits& job) {
     return fmt::format("{}", fmt::join(values, ", "));
 }
 
-std::string cell(std::string text) {
-    for (std::size_t bar = text.find('|'); bar != text.npos; bar = text.find('|', bar + 2)) text.insert(bar, 1, '\\');
-    return text;
-}
-
 std::string table(const Validation& v, RowUse use, std::string_view heading) {
     if (v.card.of(use).rows == 0) return "";
     std::string text = fmt::format(
@@ -99,8 +95,10 @@ std::string table(const Validation& v, RowUse use, std::string_view heading) {
     for (std::size_t s = 0; s < v.sets.size(); ++s) {
         const SetScore& score = v.card.sets[s];
         if (score.of(use).rows == 0) continue;
-        const ResultTable errors =
-            errors_table({{cell(v.sets[s].title), score.of(use), bounds_text(score, use, " (broken)"), {}}});
+        const ResultTable errors = errors_table({{boost::replace_all_copy(v.sets[s].title, "|", "\\|"),
+                                                  score.of(use),
+                                                  bounds_text(score, use, " (broken)"),
+                                                  {}}});
         text += '|';
         for (std::size_t i = 0; i + 1 < errors.columns.size(); ++i) {
             text += fmt::format(" {} |", errors.columns[i].text(errors.rows.front()[i]));

@@ -14,8 +14,6 @@
 namespace weft {
 namespace {
 
-std::string four_digits(double count) { return fmt::format("{:.4g}", count); }
-
 // Six digits, but counts in full.
 std::string metric_text(const Metric& metric) {
     if (metric.kind == MetricKind::flag) return metric.value != 0 ? "yes" : "no";
@@ -124,7 +122,7 @@ std::string methods_part(const Report& report) {
                {"", "<algorithm", method(&Method::algorithm)},
                {"", "<protocol", method(&Method::protocol)},
                {"", "channels", method(&Method::channels)},
-               {"", "calls", as<Figure<four_digits>>(call(&CallReport::calls))},
+               {"", "calls", as<Figure<significant<4>>>(call(&CallReport::calls))},
                {"", "bus bandwidth", call(&CallReport::bus_bandwidth)}});
     return html_details(
         "What carries them: algorithms, protocols and bus bandwidths",

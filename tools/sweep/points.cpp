@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <set>
 #include <stdexcept>
 
@@ -31,13 +32,6 @@ constexpr std::array<DimensionFamily, 6> families{{
     {"communication_other_bytes", "of it, norms, flags and tied embeddings", {}},
 }};
 
-// "step.time_s" -> "step_time_s": keys already name their unit.
-std::string flat(std::string_view key) {
-    std::string name(key);
-    std::ranges::replace(name, '.', '_');
-    return name;
-}
-
 // What a rank puts on the wire; what it receives, another has sent.
 Bytes sent(const CommunicationReport& row) { return row.op == "recv" ? Bytes{} : row.bytes; }
 
@@ -52,10 +46,11 @@ std::size_t family_of(std::string_view dimension) {
 // The same for every sweep.
 Columns<Report> metric_columns() {
     Columns<Report> columns;
-    for (const StepMetric& each : known_metrics()) {
-        columns.push_back(
-            {flat(each.key), std::string(each.unit), std::string(each.meaning),
-             [i = columns.size()](const Report& report) { return value_of<ResultCell>(report.metrics[i]); }});
+    for (const StepMetric& each : known_metrics()) {  // keys already name their unit: "step.time_s" is step_time_s
+        columns.push_back({boost::replace_all_copy(std::string(each.key), ".", "_"), std::string(each.unit),
+                           std::string(each.meaning), [i = columns.size()](const Report& report) {
+                               return value_of<ResultCell>(report.metrics[i]);
+                           }});
     }
     columns.push_back({"ranks", "", "accelerators of the job", &Report::ranks});
     columns.push_back({"throughput_tokens_per_s_per_gpu", "tokens/s", "of one accelerator",
@@ -82,10 +77,7 @@ std::vector<Column> sweep_columns(const SweepGrid& grid) {
     std::vector<Column> columns;
     for (const std::string& key : grid.keys()) {
         const std::string_view meaning = key.starts_with(label_mark) ? "name of the row" : "varied";
-        columns.push_back({.name = std::string(column_name(key)),
-                           .unit = "",
-                           .meaning = std::string(meaning),
-                           .kind = ColumnKind::key});
+        columns.push_back({std::string(column_name(key)), "", std::string(meaning), ColumnKind::key});
     }
     for (const auto& metric : metric_columns()) columns.push_back(metric.column);
     columns.push_back({.name = "reason", .unit = "", .meaning = "why there is no result", .kind = ColumnKind::note});

@@ -9,6 +9,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "sim/base/lists.hpp"
 #include "sim/base/texts.hpp"
 #include "sim/io/document.hpp"
 #include "sim/io/files.hpp"
@@ -22,12 +23,6 @@
 
 namespace weft {
 namespace {
-
-std::vector<ResultCell> cells_of(const std::vector<std::string>& values) {
-    std::vector<ResultCell> cells;
-    for (const std::string& value : values) cells.push_back(cell_of_json(value));
-    return cells;
-}
 
 // Files that a value may name, as jobs do: from the folder of the job.
 std::string digest_of_files(const SweepRequest& request) {
@@ -112,7 +107,9 @@ std::vector<std::size_t> points_of(const SweepRequest& request) {
     for (const std::string& text : request.conditions) {
         try {
             Condition condition(text, request.grid.keys());
-            std::erase_if(points, [&](std::size_t i) { return !condition.holds(cells_of(request.grid.point(i))); });
+            std::erase_if(points, [&](std::size_t i) {
+                return !condition.holds(list_of<ResultCell>(request.grid.point(i), cell_of_json));
+            });
         } catch (const std::invalid_argument& error) {
             throw std::invalid_argument(fmt::format("\"{}\": {}", text, error.what()));
         }

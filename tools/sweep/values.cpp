@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "sim/base/texts.hpp"
+#include "tools/output/json_text.hpp"
 
 namespace weft {
 namespace {
@@ -112,11 +113,6 @@ double number_at(const Range& range, std::size_t i) {
     return (range.operation == '+' ? first + steps * step : first - steps * step) / scale;
 }
 
-std::string decimal_text(double value) {
-    if (value == std::trunc(value)) return fmt::to_string(static_cast<std::int64_t>(value));
-    return fmt::to_string(value);
-}
-
 // Nothing if the text is no range: it does not begin with a number and "..". Sums of decimals, and products of whole
 // numbers, are exact.
 std::optional<std::vector<std::string>> parse_range(std::string_view text) {
@@ -129,7 +125,7 @@ std::optional<std::vector<std::string>> parse_range(std::string_view text) {
     for (double number = range.first.value; grows(range) ? number <= range.last.value : number >= range.last.value;
          number = number_at(range, numbers.size())) {
         if (numbers.size() == most_values) refuse(text, fmt::format("it has more than {} numbers", most_values));
-        numbers.push_back(decimal_text(number));
+        numbers.push_back(number_text(number));
     }
     return numbers;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <utility>
 
 #include "sim/base/check.hpp"
@@ -153,11 +154,6 @@ std::optional<FlopConvention> convention_of(std::string_view quantity) {
     return enumerator_called<FlopConvention>(quantity.substr(0, quantity.size() - tflops_suffix.size()));
 }
 
-std::string with_underscores(std::string text) {
-    std::ranges::replace(text, ' ', '_');
-    return text;
-}
-
 // "communication.tensor_s" and the like: time in transfer, of the step or of one call.
 double communication_time(std::string_view quantity, const Report& report) {
     const bool of_call = quantity.starts_with(call_prefix);
@@ -167,7 +163,7 @@ double communication_time(std::string_view quantity, const Report& report) {
     Seconds time;
     double calls = 0;
     for (const CommunicationReport& row : report.communication) {
-        if (with_underscores(row.dimension) != what.substr(0, dot)) continue;
+        if (boost::replace_all_copy(row.dimension, " ", "_") != what.substr(0, dot)) continue;
         if (dot != what.npos && row.op != what.substr(dot + 1)) continue;
         time += row.time;
         calls += row.calls;
