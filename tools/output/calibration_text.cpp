@@ -240,9 +240,9 @@ std::string left_out_text(std::string_view set, const LeftOut& result) {
     for (const RowUse use : {RowUse::predict, RowUse::fit}) {
         const ErrorStatistics &before = result.shipped.of(use), &after = result.refitted.of(use);
         if (before.rows == 0) continue;
-        table.add({std::string(name(use)), fmt::to_string(before.rows), percent(before.mean), percent(after.mean),
-                   fmt::format("{:+.1f} points", 100 * (after.mean - before.mean)), signed_percent_text(before.bias),
-                   signed_percent_text(after.bias)});
+        table.add({std::string(enumerator_name(use)), fmt::to_string(before.rows), percent(before.mean),
+                   percent(after.mean), fmt::format("{:+.1f} points", 100 * (after.mean - before.mean)),
+                   signed_percent_text(before.bias), signed_percent_text(after.bias)});
     }
     return fmt::format("{}, left out of the fits:\n{}{}", set, constants_text(result), table.text());
 }

@@ -51,14 +51,6 @@ Json window_json(const AttentionWindow& window) {
             {"full_rotary", window.full_rotary}};
 }
 
-Json latent_json(const LatentAttention& latent) {
-    return {{"kv_rank", latent.kv_rank},
-            {"q_rank", latent.q_rank},
-            {"nope_size", latent.nope_size},
-            {"rope_size", latent.rope_size},
-            {"value_size", latent.value_size}};
-}
-
 Json machine_json(const Job& job, const MachineInfo& machine) {
     return {{"name", machine.name},
             {"nodes", job.nodes},
@@ -124,7 +116,12 @@ Json model_json(const Transformer& model) {
         {"name", model.name},     {"parameters", parameters(model)}, {"active_parameters", active_parameters(model)},
         {"layers", model.layers}, {"hidden", model.hidden},          {"heads", model.heads}};
     if (model.has_latent_attention()) {
-        json["latent_attention"] = latent_json(model.latent);
+        const LatentAttention& latent = model.latent;
+        json["latent_attention"] = {{"kv_rank", latent.kv_rank},
+                                    {"q_rank", latent.q_rank},
+                                    {"nope_size", latent.nope_size},
+                                    {"rope_size", latent.rope_size},
+                                    {"value_size", latent.value_size}};
     } else {
         json["kv_heads"] = model.kv_heads;
         json["head_size"] = model.head_size;

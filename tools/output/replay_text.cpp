@@ -33,12 +33,6 @@ Json times_json(const ActivityTimes& times) {
     return json;
 }
 
-Json recorded_json(const RecordedTimes& recorded) {
-    return {{"time_s", recorded.step ? Json(recorded.step->value) : Json()},
-            {"computation_s", recorded.computation.value},
-            {"communication_s", recorded.communication.value}};
-}
-
 std::string share_text(Seconds part, Seconds whole) {
     return whole > Seconds{} ? fmt::format("{:.1f} %", 100 * (part / whole)) : "";
 }
@@ -106,6 +100,7 @@ std::string replay_json(const ReplaySummary& summary, const ReplaySetting& setti
     for (std::size_t i = 0; i < summary.calls.size(); ++i) {
         calls[i]["by_message"] = calls_json(summary.calls[i].by_message);
     }
+    const RecordedTimes& recorded = summary.recorded;
     Json step{{"time_s", summary.step.value}};
     step.update(times_json(summary.mean));
     return json_text(
@@ -113,7 +108,10 @@ std::string replay_json(const ReplaySummary& summary, const ReplaySetting& setti
          {"network", enumerator_name(setting.network)},
          {"compute", setting.compute},
          {"step", step},
-         {"recorded", recorded_json(summary.recorded)},
+         {"recorded",
+          {{"time_s", recorded.step ? Json(recorded.step->value) : Json()},
+           {"computation_s", recorded.computation.value},
+           {"communication_s", recorded.communication.value}}},
          {"ranks", ranks},
          {"communication", calls},
          {"critical_path", table_json(replayed_path_table(summary, summary.path.size()))},

@@ -11,12 +11,6 @@
 namespace weft {
 namespace {
 
-Json splits_json(const std::vector<Split>& splits) {
-    return json_list<Json>(splits, [](const Split& split) {
-        return Json{{"classes", split.classes}, {"reason", split.reason}};
-    });
-}
-
 Json validity_json(const Validity& validity) {
     Json job;
     for (std::size_t i = 0; i < trait_names.size(); ++i) job[std::string(trait_names[i])] = validity.job.values[i];
@@ -137,12 +131,11 @@ std::string report_json(const Report& report, const Plan& plan, const JobRecord&
     }
     json["links"] = table_json(link_table(report.links));
     json["hottest_links"] = table_json(hot_links_table(report.hottest));
-    json["simulation"] = {{"ranks", report.ranks},
-                          {"classes", report.classes},
-                          {"folding", name(report.folding)},
-                          {"splits", splits_json(report.splits)},
-                          {"events", report.events},
-                          {"solves", report.solves},
+    const Json splits = json_list<Json>(report.splits, [](const Split& split) {
+        return Json{{"classes", split.classes}, {"reason", split.reason}};
+    });
+    json["simulation"] = {{"ranks", report.ranks}, {"classes", report.classes}, {"folding", name(report.folding)},
+                          {"splits", splits},      {"events", report.events},   {"solves", report.solves},
                           {"wall_s", wall.value}};
     if (report.folding == Folding::stages) {
         json["simulation"]["folding_error"] = {{"step", {-folding_error.step_below, folding_error.step_above}},

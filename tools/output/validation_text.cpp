@@ -211,7 +211,7 @@ std::string broken_bounds_text(const Validation& validation) {
         for (const BoundCheck& check : validation.card.sets[s].bounds) {
             if (check.holds()) continue;
             text += fmt::format("{}: the {} error of rows marked {} is {}, above its bound of {}\n",
-                                validation.sets[s].name, check.what, name(check.use), percent(check.actual),
+                                validation.sets[s].name, check.what, enumerator_name(check.use), percent(check.actual),
                                 percent(check.bound));
         }
     }
@@ -261,7 +261,7 @@ ResultTable validated_table(const Validation& v, std::span<const ValidatedRow> r
     Columns<Row> columns{
         {"set", "<set", [=](const Row& row) { return set(row).name; }},
         {"name", "<row", [=](const Row& row) { return source(row).name; }},
-        {"use", "<use", [=](const Row& row) { return name(source(row).use); }},
+        {"use", "<use", [=](const Row& row) { return enumerator_name(source(row).use); }},
         {"quantity", "<quantity", &Row::quantity},
         {"", "measured", [](const Row& row) { return quantity_text(row.quantity, row.measured); }},
         {"measured", {}, whole(&Row::measured)},

@@ -99,8 +99,6 @@ Json result_json(const ResultTable& table) {
     return json;
 }
 
-std::string result_data(const ResultTable& table) { return data_text(result_json(table)); }
-
 std::string data_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 std::optional<std::size_t> find_column(const ResultTable& table, std::string_view name) {

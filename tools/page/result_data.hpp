@@ -17,8 +17,7 @@ namespace weft {
 // {"columns": [{"name", "unit", "meaning", "kind"}], "values": [...]}, the values column by column. Of keys also
 // whether it "tells" rows apart (telling_keys).
 Json result_json(const ResultTable& table);
-std::string result_data(const ResultTable& table);  // the same as text
-std::string data_text(const Json& json);            // of any data for scripts; what is no UTF-8 is replaced
+std::string data_text(const Json& json);  // of any data for scripts; what is no UTF-8 is replaced
 
 // Finite numbers only.
 std::optional<double> number_of(const ResultCell& cell);

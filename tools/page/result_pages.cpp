@@ -95,7 +95,7 @@ std::string sweep_page(const ResultPageText& text, const ResultTable& table) {
     }
     return html_page({.title = text.title,
                       .body = std::move(body),
-                      .data = result_data(table),
+                      .data = data_text(result_json(table)),
                       .scripts = {"format", "theme", "chart", "heat_map", "result_table", "sweep"},
                       .charts = ChartLibrary::embedded});
 }

@@ -42,7 +42,8 @@ std::string scores(const Validation& v, RowUse use, std::string_view title) {
 std::string set_details(const ValidationSet& set, const SetScore& score) {
     const std::string told = comma_list(std::array{RowUse::predict, RowUse::fit, RowUse::disturbed}, [&](RowUse use) {
         const ErrorStatistics& errors = score.of(use);
-        return errors.rows == 0 ? "" : fmt::format("{} {}: {}", errors.rows, name(use), percent(errors.mean));
+        return errors.rows == 0 ? ""
+                                : fmt::format("{} {}: {}", errors.rows, enumerator_name(use), percent(errors.mean));
     });
     HtmlText html;
     html.add(
@@ -66,7 +67,7 @@ std::string rows_data(const Validation& v) {
     Json json = result_json(table_of<Row>(
         v.rows,
         {{"set", "", "", [&](const Row& row) { return v.sets[row.set].name; }, key},
-         {"use", "", "", [&](const Row& row) { return name(source(row).use); }, key},
+         {"use", "", "", [&](const Row& row) { return enumerator_name(source(row).use); }, key},
          {"quantity", "", "", &Row::quantity, key},
          {"row", "", "", [&](const Row& row) { return source(row).name; }},
          {"measured", "", "", [](const Row& row) { return quantity_text(row.quantity, row.measured); }},

@@ -8,7 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "sim/base/enumerators.hpp"
 #include "sim/io/files.hpp"
 #include "sim/io/shipped.hpp"
 #include "tools/validate/run.hpp"
@@ -189,8 +188,6 @@ TableFile shipped_table(const std::string& rows) {
 }
 
 }  // namespace
-
-std::string_view name(RowUse use) { return enumerator_name(use); }
 
 ValidationSet load_validation_set(std::string_view name) {
     if (!is_path(name)) {

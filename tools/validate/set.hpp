@@ -13,7 +13,6 @@ namespace weft {
 // Whether constants of a device, machine or framework were fitted to the row; a disturbed measurement judges nothing
 // and is fitted to by nothing. Rows of different uses never mix.
 enum class RowUse : std::uint8_t { predict, fit, disturbed };
-std::string_view name(RowUse use);
 
 // A job key and its value, as written.
 struct JobCell {

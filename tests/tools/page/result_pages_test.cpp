@@ -26,7 +26,7 @@ ResultTable table() {
 const ResultPageText text{.title = "Sweep of <job>", .command = "weft sweep a.json --vary x=\"1\"", .summary = "a & b"};
 
 TEST(result_data, has_columns_with_their_values) {
-    const SortedJson data = SortedJson::parse(result_data(table()));
+    const SortedJson data = SortedJson::parse(data_text(result_json(table())));
     EXPECT_EQ(data["columns"][2],
               (SortedJson{{"name", "step_time_s"}, {"unit", "s"}, {"meaning", "a step"}, {"kind", "metric"}}));
     EXPECT_EQ(data["values"][0], SortedJson::parse("[512, 1024, 2048]"));
@@ -38,7 +38,7 @@ TEST(result_data, has_columns_with_their_values) {
 TEST(result_data, refuses_rows_of_other_lengths) {
     ResultTable bad = table();
     bad.rows[1].pop_back();
-    EXPECT_THROW(result_data(bad), LogicError);
+    EXPECT_THROW(result_json(bad), LogicError);
 }
 
 TEST(result_data, finds_extremes_as_a_naive_search_does) {

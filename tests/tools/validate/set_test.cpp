@@ -137,7 +137,7 @@ TEST(validation_set, every_shipped_one_has_bounds) {
         for (const auto& [use, bounds] : {std::pair(RowUse::predict, set.bounds), {RowUse::fit, set.residual_bounds}}) {
             const bool has_rows = std::ranges::count(set.rows, use, &ValidationRow::use) > 0;
             EXPECT_EQ(bounds.mean && bounds.percentile_90, has_rows)
-                << set.path << ": mean and p90 of rows marked " << weft::name(use);
+                << set.path << ": mean and p90 of rows marked " << enumerator_name(use);
         }
     }
 }
