@@ -55,6 +55,29 @@ std::string why_none(const PlanResult& result) {
     return text;
 }
 
+Json answer_json(const MachineAnswer& answer) {
+    const Job& job = answer.result.space.bases().front().job;
+    Json json{{"machine", answer.machine}, {"gpus", answer.result.space.accelerators()}, {"nodes", job.nodes}};
+    if (!job.assumed.empty()) json["remarks"] = job.assumed;
+    if (!answer.has_layout()) {
+        json["refused"] = why_none(answer.result);
+        if (!answer.result.proposals.empty()) json["would_do"] = answer.result.proposals;
+        return json;
+    }
+    json["layout"] = answer.result.assignments(screened(answer));
+    json["step_time_s"] = best(answer).time.value;
+    json["tokens_per_s"] = best(answer).tokens_per_second;
+    json["mfu"] = best(answer).mfu;
+    json["memory_bytes"] = number<Json>(screened(answer).memory.value);
+    if (!answer.run) return json;
+    for (const char* const key : {"time_s", "goodput", "energy_j", "cost"}) {
+        const RunQuantity* const found = answer.run->find(key);
+        json["run"][key] = found == nullptr ? Json() : Json(found->spread.p50);
+    }
+    json["run"]["assumptions"] = answer.run->plan.assumptions;
+    return json;
+}
+
 }  // namespace
 
 std::string machines_text(std::span<const MachineAnswer> answers) {
@@ -78,32 +101,7 @@ std::string machines_text(std::span<const MachineAnswer> answers) {
 }
 
 std::string machines_json(std::span<const MachineAnswer> answers) {
-    Json machines = Json::array();
-    for (const MachineAnswer& each : answers) {
-        const Job& job = each.result.space.bases().front().job;
-        Json json{{"machine", each.machine}, {"gpus", each.result.space.accelerators()}, {"nodes", job.nodes}};
-        if (!job.assumed.empty()) json["remarks"] = job.assumed;
-        if (!each.has_layout()) {
-            json["refused"] = why_none(each.result);
-            if (!each.result.proposals.empty()) json["would_do"] = each.result.proposals;
-            machines.push_back(std::move(json));
-            continue;
-        }
-        json["layout"] = each.result.assignments(screened(each));
-        json["step_time_s"] = best(each).time.value;
-        json["tokens_per_s"] = best(each).tokens_per_second;
-        json["mfu"] = best(each).mfu;
-        json["memory_bytes"] = number<Json>(screened(each).memory.value);
-        if (each.run) {
-            for (const char* const key : {"time_s", "goodput", "energy_j", "cost"}) {
-                const RunQuantity* const found = each.run->find(key);
-                json["run"][key] = found == nullptr ? Json() : Json(found->spread.p50);
-            }
-            json["run"]["assumptions"] = each.run->plan.assumptions;
-        }
-        machines.push_back(std::move(json));
-    }
-    return json_text(Json{{"machines", std::move(machines)}});
+    return json_text(Json{{"machines", json_list<Json>(answers, answer_json)}});
 }
 
 }  // namespace weft

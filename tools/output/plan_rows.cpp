@@ -23,11 +23,6 @@ std::string_view text(Verdict verdict) {
     return verdict == Verdict::refused ? "refused" : verdict == Verdict::does_not_fit ? "does not fit" : "fits";
 }
 
-ResultCell knob_cell(const Knob& knob, std::uint32_t value) {
-    if (knob.names.empty()) return std::int64_t{value};
-    return cell_of_json(knob.names[value]);
-}
-
 // "key=value" of the bases: the part before and after the sign.
 std::pair<std::string, std::string> halves(const std::string& assignment) {
     const std::size_t sign = assignment.find('=');
@@ -47,7 +42,8 @@ Columns<CandidateNumber> key_columns(const PlanResult& result) {
     for (std::size_t k = 0; k < result.space.knobs().size(); ++k) {
         const Knob& knob = result.space.knobs()[k];
         const auto value = [&result, &knob, k](CandidateNumber i) {
-            return knob_cell(knob, result.candidates[i].candidate.values[k]);
+            const std::uint32_t chosen = result.candidates[i].candidate.values[k];
+            return knob.names.empty() ? ResultCell(std::int64_t{chosen}) : cell_of_json(knob.names[chosen]);
         };
         columns.push_back({knob.key, "", "searched", value, ColumnKind::key});
     }

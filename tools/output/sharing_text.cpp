@@ -120,36 +120,31 @@ std::string sharing_text(const Sharing& sharing, std::uint32_t links) {
 }
 
 std::string sharing_json(const Sharing& sharing, std::uint32_t links, Seconds wall) {
-    Json json{{"machine", sharing.topology.name},
-              {"window", {{"begin_s", sharing.begin.value}, {"end_s", sharing.end.value}}},
-              {"jobs", Json::array()},
-              {"meetings", Json::array()},
-              {"links", Json::array()}};
-    for (const PlacedReport& job : sharing.jobs) {
-        json["jobs"].push_back({{"name", job.name},
-                                {"nodes", job.nodes},
-                                {"ranks", job.ranks},
-                                {"start_s", job.start.value},
-                                {"steps", job.steps},
-                                {"alone", step_json(job.alone)},
-                                {"together", step_json(job.together)},
-                                {"slowdown", job.slowdown()}});
-    }
-    for (const MeetingClass& each : meeting_classes(sharing)) {
-        json["meetings"].push_back({{"class", each.name},
-                                    {"links", each.links},
-                                    {"bytes", bytes_json(each.bytes)},
-                                    {"busiest", each.busiest}});
-    }
     const VertexNames names(sharing.topology);
-    for (const SharedLink& each : busiest(sharing, links)) {
+    Json json{{"machine", sharing.topology.name},
+              {"window", {{"begin_s", sharing.begin.value}, {"end_s", sharing.end.value}}}};
+    json["jobs"] = json_list<Json>(sharing.jobs, [](const PlacedReport& job) {
+        return Json{{"name", job.name},
+                    {"nodes", job.nodes},
+                    {"ranks", job.ranks},
+                    {"start_s", job.start.value},
+                    {"steps", job.steps},
+                    {"alone", step_json(job.alone)},
+                    {"together", step_json(job.together)},
+                    {"slowdown", job.slowdown()}};
+    });
+    json["meetings"] = json_list<Json>(meeting_classes(sharing), [](const MeetingClass& each) {
+        return Json{
+            {"class", each.name}, {"links", each.links}, {"bytes", bytes_json(each.bytes)}, {"busiest", each.busiest}};
+    });
+    json["links"] = json_list<Json>(busiest(sharing, links), [&](const SharedLink& each) {
         const LinkEnds ends = sharing.topology.ends(each.link);
-        json["links"].push_back({{"class", sharing.topology.link(each.link).name},
-                                 {"from", names[ends.tail]},
-                                 {"to", names[ends.head]},
-                                 {"bytes", bytes_json(each.bytes)},
-                                 {"busy", each.busy}});
-    }
+        return Json{{"class", sharing.topology.link(each.link).name},
+                    {"from", names[ends.tail]},
+                    {"to", names[ends.head]},
+                    {"bytes", bytes_json(each.bytes)},
+                    {"busy", each.busy}};
+    });
     json["simulation"] = {
         {"classes", sharing.program.classes.size()}, {"events", sharing.timeline.events}, {"wall_s", wall.value}};
     return json_text(json);

@@ -17,7 +17,7 @@ namespace {
 
 // Bytes that one rank of a stage sends in a step, mean over the ranks of the stage.
 struct Sent {
-    std::map<std::pair<LaneId, std::uint32_t>, double> to_group;         // by lane and stage
+    std::map<LaneId, std::map<std::uint32_t, double>> to_group;          // by lane and stage
     std::map<std::pair<std::uint32_t, std::uint32_t>, double> to_stage;  // from, to
 };
 
@@ -55,7 +55,7 @@ Sent sent_by_ranks(const Simulation& run) {
             const Communication& call = program.communications[program.communication_of(op)];
             const double bytes = wire_volume(call.op, call.message, call.group_size).value * share;
             if (!lanes::is_pipeline(op.lane)) {
-                sent.to_group[{op.lane, run.step.stage[id]}] += bytes;
+                sent.to_group[op.lane][run.step.stage[id]] += bytes;
             } else if (const Parties& both = parties[op.subject]; lanes::is_send(op.lane) && both.receiver) {
                 sent.to_stage[{run.step.stage[id], *both.receiver}] += bytes;
             }
@@ -72,9 +72,7 @@ class Matrices {
         while (cells(ranks) > most_partner_cells) result_.ranks_per_cell *= 2;
         result_.cells = cells(ranks);
         const Sent sent = sent_by_ranks(run);
-        std::map<LaneId, std::map<std::uint32_t, double>> by_lane;
-        for (const auto& [key, bytes] : sent.to_group) by_lane[key.first][key.second] = bytes;
-        for (const auto& [lane, by_stage] : by_lane) add_groups(lane, by_stage);
+        for (const auto& [lane, by_stage] : sent.to_group) add_groups(lane, by_stage);
         for (const auto& [stages, bytes] : sent.to_stage) add_messages(stages.first, stages.second, bytes);
     }
 

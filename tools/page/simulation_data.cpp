@@ -14,22 +14,20 @@ namespace weft {
 namespace {
 
 Json memory_json(const Simulation& run, const TimelinePart& part) {
-    Json series = Json::array();
-    for (const RankClassId id : part.classes) {
+    Json series = json_list<Json>(part.classes, [&](RankClassId id) {
         std::vector<std::int64_t> at, bytes;
         for (const MemoryPoint& point : memory_timeline(run, id)) {
             at.push_back(nanoseconds(point.at));
             bytes.push_back(std::llround(point.in_use.value));
         }
-        series.push_back({{"name", fmt::format("stage {}", run.step.stage[id])}, {"at", at}, {"bytes", bytes}});
-    }
+        return Json{{"name", fmt::format("stage {}", run.step.stage[id])}, {"at", at}, {"bytes", bytes}};
+    });
     return {{"capacity", std::llround(run.plan.device.memory.value)}, {"series", std::move(series)}};
 }
 
 // Only pairs that exchange something: row, column, bytes, one after another.
 Json partners_json(const Partners& partners) {
-    Json dimensions = Json::array();
-    for (const PartnerBytes& dimension : partners.dimensions) {
+    const Json dimensions = json_list<Json>(partners.dimensions, [&](const PartnerBytes& dimension) {
         std::vector<std::int64_t> pairs;
         for (std::size_t i = 0; i < dimension.bytes.size(); ++i) {
             if (dimension.bytes[i] <= 0.0) continue;
@@ -37,8 +35,8 @@ Json partners_json(const Partners& partners) {
             pairs.push_back(static_cast<std::int64_t>(i % partners.cells));
             pairs.push_back(std::llround(dimension.bytes[i]));
         }
-        dimensions.push_back({{"name", dimension.dimension}, {"pairs", std::move(pairs)}});
-    }
+        return Json{{"name", dimension.dimension}, {"pairs", std::move(pairs)}};
+    });
     return {{"cells", partners.cells}, {"ranks_per_cell", partners.ranks_per_cell}, {"dimensions", dimensions}};
 }
 
