@@ -8,6 +8,7 @@
 #include <map>
 #include <system_error>
 
+#include "sim/base/texts.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/files.hpp"
 #include "tools/version.hpp"
@@ -109,12 +110,8 @@ std::string DigestedTexts::digest() const { return sha256(bytes_); }
 
 void collect_texts(std::string_view json, std::set<std::string>& texts) {
     texts.emplace(json);
-    for (std::size_t begin = json.find('"'); begin != std::string_view::npos;) {
-        const std::size_t end = json.find('"', begin + 1);
-        if (end == std::string_view::npos) break;
-        texts.emplace(json.substr(begin + 1, end - begin - 1));
-        begin = json.find('"', end + 1);
-    }
+    const std::vector<std::string_view> parts = parts_of(json, '"');
+    for (std::size_t i = 1; i + 1 < parts.size(); i += 2) texts.emplace(parts[i]);
 }
 
 std::string digest_of_named_files(const std::set<std::string>& texts, const std::filesystem::path& folder) {

@@ -11,11 +11,8 @@ namespace weft {
 namespace {
 
 // "a, b, c" or `otherwise` if there is nothing to list.
-template <class Names>
-std::string joined(const Names& names, std::string_view otherwise) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text.empty() ? std::string(otherwise) : text;
+std::string joined(std::span<const std::string> names, std::string_view otherwise) {
+    return names.empty() ? std::string(otherwise) : fmt::format("{}", fmt::join(names, ", "));
 }
 
 // A default, as JSON; empty for one that no document could give.

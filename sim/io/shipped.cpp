@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/base/lists.hpp"
 #include "sim/base/texts.hpp"
 
 namespace weft {
@@ -136,8 +137,7 @@ std::vector<std::string> nearest_shipped(std::span<const embedded::File> files, 
 }
 
 std::vector<std::string> shipped_names(std::span<const embedded::File> files) {
-    std::vector<std::string> names;
-    for (const embedded::File& file : files) names.emplace_back(file.name);
+    auto names = list_of<std::string>(files, &embedded::File::name);
     std::ranges::sort(names);  // files are sorted with their ending: a-b.json before a.json
     return names;
 }

@@ -191,11 +191,10 @@ Json links_json(const Simulation& run) {
         if (series.most > 0.0) order.emplace_back(id, &series);
     }
     std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& each) { return each.second->most; });
-    Json json = Json::array();
-    for (const auto& [id, series] : order) {
-        json.push_back({{"name", run.topology().classes[id].name}, {"at", series->at}, {"share", series->share}});
-    }
-    return json;
+    return json_list<Json>(order, [&](const auto& each) {
+        const auto& [id, series] = each;
+        return Json{{"name", run.topology().classes[id].name}, {"at", series->at}, {"share", series->share}};
+    });
 }
 
 }  // namespace

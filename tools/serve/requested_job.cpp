@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "sim/base/texts.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
@@ -290,11 +291,7 @@ std::optional<RequestTarget> parse_target(std::string_view target) {
     const std::optional<std::string> path = decoded(target.substr(0, mark));
     if (!path) return std::nullopt;
     RequestTarget parsed{.path = *path};
-    std::string_view rest = target.substr(mark);
-    while (!rest.empty()) {
-        rest.remove_prefix(1);
-        const std::string_view pair = rest.substr(0, rest.find('&'));
-        rest.remove_prefix(pair.size());
+    for (const std::string_view pair : parts_of(target.substr(std::min(mark + 1, target.size())), '&')) {
         if (pair.empty()) continue;
         const std::size_t equals = std::min(pair.find('='), pair.size());
         const auto key = decoded(pair.substr(0, equals));
