@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
@@ -14,24 +16,21 @@ namespace {
 // Two columns of facts: where the time goes, and what it buys.
 std::string headline(const Report& report) {
     const double step = report.metric("step.time_s");
-    using Line = std::array<std::string, 3>;
-    const auto part = [&](const char* name, std::string_view key) {
+    constexpr double always = -1, worth_a_line = 0.001;  // of the step
+    constexpr std::tuple<const char*, std::string_view, double> parts[] = {
+        {"  compute", "step.compute_s", always},
+        {"    optimizer", "step.optimizer_s", always},
+        {"    lost to interference", "step.interference_s", 0},
+        {"    waiting for the host", "step.waiting_for_host_s", worth_a_line},
+        {"  exposed communication", "step.exposed_communication_s", always},
+        {"  pipeline bubble", "step.bubble_s", always},
+        {"  stage imbalance", "step.imbalance_s", always}};
+    std::vector<std::array<std::string, 3>> left{{"step time", to_text(Seconds{step}), ""}};
+    for (const auto& [name, key, least] : parts) {
         const double seconds = report.metric(key);
-        return Line{name, to_text(Seconds{seconds}), percent(seconds / step)};
-    };
-    std::vector<Line> left{{"step time", to_text(Seconds{step}), ""},
-                           part("  compute", "step.compute_s"),
-                           part("    optimizer", "step.optimizer_s")};
-    constexpr double worth_a_line = 0.001;  // of the step
-    if (report.metric("step.interference_s") > 0.0) {
-        left.push_back(part("    lost to interference", "step.interference_s"));
+        if (least < 0 || seconds > least * step)
+            left.push_back({name, to_text(Seconds{seconds}), percent(seconds / step)});
     }
-    if (report.metric("step.waiting_for_host_s") > worth_a_line * step) {
-        left.push_back(part("    waiting for the host", "step.waiting_for_host_s"));
-    }
-    left.push_back(part("  exposed communication", "step.exposed_communication_s"));
-    left.push_back(part("  pipeline bubble", "step.bubble_s"));
-    left.push_back(part("  stage imbalance", "step.imbalance_s"));
     std::vector<std::array<std::string, 2>> right{
         {"tokens/s", grouped(report.metric("throughput.tokens_per_s"))},
         {"model TFLOP/s per GPU", fmt::format("{:.1f}", report.metric("throughput.model_tflops_per_gpu"))},

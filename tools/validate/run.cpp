@@ -53,13 +53,6 @@ Prediction predict_step(const Study& study, const ValidationRow& row, FlopConven
     return prediction;
 }
 
-void put_devices(const std::vector<Device>& devices, ValidationCase& one) {
-    Study* const study = std::get_if<Study>(&one.subject);
-    if (study == nullptr) return;
-    const auto same = std::ranges::find(devices, study->device.name, &Device::name);
-    if (same != devices.end()) study->device = *same;
-}
-
 void add_rows(const ValidationCase& one, const ValidationRow& row, const Prediction& prediction,
               std::vector<ValidatedRow>& rows) {
     for (std::size_t m = 0; m < row.measured.size(); ++m) {
@@ -172,11 +165,6 @@ double communication_time(std::string_view quantity, const Report& report) {
     return of_call ? time.value / calls : time.value;
 }
 
-double metric(std::string_view key, const Report& report) {
-    if (!report.has(key)) throw RangeError("a step has no metric {}", key);
-    return report.metric(key);
-}
-
 }  // namespace
 
 JobTraits job_traits(const Plan& plan) {
@@ -219,7 +207,12 @@ Prediction predict(const ValidationCase& one, const ValidationRow& row, FlopConv
 
 std::vector<ValidatedRow> run_validation(std::span<const ValidationSet> sets, const ValidationOptions& options) {
     std::vector<ValidationCase> cases = validation_cases(sets, options.filter);
-    for (ValidationCase& one : cases) put_devices(options.devices, one);
+    for (ValidationCase& one : cases) {
+        Study* const study = std::get_if<Study>(&one.subject);
+        if (study == nullptr) continue;
+        const auto same = std::ranges::find(options.devices, study->device.name, &Device::name);
+        if (same != options.devices.end()) study->device = *same;
+    }
     std::vector<std::optional<Prediction>> predictions(cases.size());
     std::vector<std::optional<ConfigError>> failures(cases.size());
     const auto work = [&](std::size_t i) {
@@ -291,7 +284,9 @@ double predicted_quantity(std::string_view quantity, const Simulation& run, cons
         return flop_rate(run.plan.job, *convention, since_start(run.timeline.end)).value / 1e12;
     }
     const auto named = std::ranges::find(metric_names, quantity, &decltype(metric_names)::value_type::first);
-    return metric(named == metric_names.end() ? quantity : named->second, report);
+    const std::string_view key = named == metric_names.end() ? quantity : named->second;
+    if (!report.has(key)) throw RangeError("a step has no metric {}", key);
+    return report.metric(key);
 }
 
 }  // namespace weft

@@ -65,6 +65,7 @@ ValidationSet read_head(Document& document, std::string& rows) {
 
 constexpr std::string_view measured_prefix = "measured.";
 
+// Lines that begin with '#' are comments. Throws ConfigError with every mistake (20 at most) and its line.
 class TableReader {
   public:
     TableReader(const std::string& path, std::string_view text)
@@ -151,11 +152,6 @@ class TableReader {
     std::map<std::string, int> names_;
 };
 
-// Lines that begin with '#' are comments. Throws ConfigError with every mistake (20 at most) and its line.
-std::vector<ValidationRow> read_set_table(const std::string& path, std::string_view text) {
-    return TableReader(path, text).read();
-}
-
 // `table` finds the text of a table by the name that the set calls it, and says where it is.
 struct TableFile {
     std::string path, text;
@@ -168,7 +164,7 @@ ValidationSet read_set(Document document, FindTable find_table) {
     set.job = nlohmann::ordered_json::parse(document.text()).at("job").dump();
     const TableFile table = find_table(rows);
     set.table_path = table.path;
-    set.rows = read_set_table(table.path, table.text);
+    set.rows = TableReader(table.path, table.text).read();
     const auto marked = [&set](RowUse use) {
         return std::ranges::any_of(set.rows, [use](const ValidationRow& row) { return row.use == use; });
     };
