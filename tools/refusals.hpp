@@ -12,7 +12,6 @@
 #include "sim/io/diagnostics.hpp"
 #include "tools/command.hpp"
 #include "workloads/job/job.hpp"
-#include "workloads/plan/advice.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/report/simulation.hpp"
 

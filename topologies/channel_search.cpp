@@ -5,8 +5,6 @@
 #include <map>
 #include <numeric>
 
-#include "topologies/occupancy.hpp"
-
 namespace weft {
 namespace {
 

@@ -1,9 +1,11 @@
 // The search for rings inside one node: pure combinatorics over the links that each hop would load.
 #pragma once
 
+#include <algorithm>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,13 +29,6 @@ struct ChannelProblem {
 
     bool across() const { return !enter.empty(); }
 };
-
-RankId rank_at(const Topology& topology, std::uint32_t node, std::uint32_t local);
-
-// That of a group with these accelerators of a node, ascending. `outside`: any rank of it on another node; none for a
-// group inside one node.
-ChannelProblem problem_of(const Topology& topology, const Router& router, std::uint32_t node,
-                          std::span<const std::uint32_t> locals, std::optional<RankId> outside);
 
 // Orders of the members, one per channel: closed rings inside a node (starting at member 0), open paths where the
 // channel comes in from another node and goes on to the next.
@@ -68,5 +63,48 @@ std::vector<std::vector<std::uint32_t>> mesh_rings(std::uint32_t n);
 // "Experimental designs balanced for the estimation of residual effects", Austral. J. Sci. Res. A 2 (1949) 149-168).
 // Empty for odd n.
 std::vector<std::vector<std::uint32_t>> mesh_paths(std::uint32_t n);
+
+// For the search of channels: what they occupy of links, and how orders compare by that.
+
+// What an order costs on top of the channels laid so far. Less is better.
+struct OrderCost {
+    std::int64_t busiest = 0;   // occupancy of the busiest link of all, old channels included
+    std::int64_t total = 0;     // of this channel alone
+    std::int64_t crowding = 0;  // what channels before it occupy of the links that it uses
+    auto operator<=>(const OrderCost&) const = default;
+};
+
+// Occupancy by link, for links renumbered from 0.
+class Occupancy {
+  public:
+    Occupancy(std::size_t links, std::int64_t crowding_weight)
+        : by_link_(links), before_(links), crowding_weight_(crowding_weight) {}
+
+    std::int64_t busiest() const { return by_link_.empty() ? 0 : *std::max_element(by_link_.begin(), by_link_.end()); }
+    OrderCost add(const HopUses& uses, OrderCost cost) {
+        for (const LinkUse& use : uses) {
+            std::int64_t& occupied = by_link_[index(use.link)];
+            occupied += use.occupancy;
+            cost.busiest = std::max(cost.busiest, occupied);
+            cost.total += use.occupancy;
+        }
+        cost.crowding += crowding(uses);
+        return cost;
+    }
+    void remove(const HopUses& uses) {
+        for (const LinkUse& use : uses) by_link_[index(use.link)] -= use.occupancy;
+    }
+    void start_channel() { before_ = by_link_; }
+    std::int64_t crowding(const HopUses& uses) const {
+        std::int64_t sum = 0;
+        for (const LinkUse& use : uses) sum += crowding_weight_ * before_[index(use.link)];
+        return sum;
+    }
+
+  private:
+    std::vector<std::int64_t> by_link_;
+    std::vector<std::int64_t> before_;  // by link, before the channel that is being laid
+    std::int64_t crowding_weight_;      // 0 where only busiest and total count
+};
 
 }  // namespace weft

@@ -1,7 +1,6 @@
 // A router that goes around dead links.
 #pragma once
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <cstdint>
 #include <map>

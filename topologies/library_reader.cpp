@@ -1,4 +1,4 @@
-#include "topologies/library_reader.hpp"
+#include "topologies/machine.hpp"
 
 #include <algorithm>
 #include <string>

@@ -12,7 +12,6 @@
 #include "sim/io/shipped.hpp"
 #include "topologies/block_router.hpp"
 #include "topologies/blocks/block.hpp"
-#include "topologies/library_reader.hpp"
 
 namespace weft {
 

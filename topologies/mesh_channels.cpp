@@ -1,5 +1,7 @@
 #include "topologies/channel_search.hpp"
 
+#include <algorithm>
+
 namespace weft {
 namespace {
 
@@ -34,18 +36,13 @@ class Decomposition {
         // The first step tells rings apart: they come in its order.
         const std::uint32_t only = rings_.back().size() == 1 ? static_cast<std::uint32_t>(rings_.size()) : 0;
         for (std::uint32_t to = 1; to < n_; ++to) {
-            if ((only != 0 && to != only) || used_[here * n_ + to] != 0 || visited(to)) continue;
+            if ((only != 0 && to != only) || used_[here * n_ + to] != 0) continue;
+            if (std::ranges::find(rings_.back(), to) != rings_.back().end()) continue;
             used_[here * n_ + to] = 1;
             rings_.back().push_back(to);
             if (extend()) return true;
             rings_.back().pop_back();
             used_[here * n_ + to] = 0;
-        }
-        return false;
-    }
-    bool visited(std::uint32_t member) const {
-        for (const std::uint32_t each : rings_.back()) {
-            if (each == member) return true;
         }
         return false;
     }

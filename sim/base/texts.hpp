@@ -46,6 +46,22 @@ inline std::vector<std::string_view> parts_of(std::string_view text, char separa
     return parts;
 }
 
+inline bool is_json_object(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    return begin != text.npos && text[begin] == '{';
+}
+
+// Calls `take` with every line and its number from 1, until it returns false.
+template <class Take>
+void each_line(std::string_view text, Take take) {
+    int number = 1;
+    for (std::size_t begin = 0; begin < text.size(); ++number) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        if (!take(text.substr(begin, end - begin), number)) return;
+        begin = end + 1;
+    }
+}
+
 // "0,4-6": the first and the last of each part.
 inline std::vector<std::pair<std::string_view, std::string_view>> ranges_in(std::string_view text) {
     std::vector<std::pair<std::string_view, std::string_view>> ranges;

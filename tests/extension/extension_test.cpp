@@ -20,7 +20,6 @@
 #include "workloads/exports/export.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/search/plan_result.hpp"
-#include "workloads/search/search_space.hpp"
 #include "workloads/volume/volume.hpp"
 
 namespace weft {

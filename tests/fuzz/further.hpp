@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workloads/job/job.hpp"
-#include "workloads/job/study_sources.hpp"
+#include "workloads/job/job_reading.hpp"
 
 namespace weft::test {
 

@@ -8,7 +8,6 @@
 #include "sim/io/diagnostics.hpp"
 #include "tests/temporary_folder.hpp"
 #include "topologies/collective_set.hpp"
-#include "topologies/library_reader.hpp"
 #include "topologies/machine.hpp"
 
 namespace weft {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "workloads/search/search_space.hpp"
+#include "workloads/search/plan_result.hpp"
 
 namespace weft::test {
 

@@ -7,7 +7,7 @@
 #include "sim/io/diagnostics.hpp"
 #include "tests/refusal.hpp"
 #include "workloads/job/job.hpp"
-#include "workloads/job/study_sources.hpp"
+#include "workloads/job/job_reading.hpp"
 
 namespace weft::test {
 

@@ -15,7 +15,7 @@
 #include "tools/output/result_texts.hpp"
 #include "tools/parallel.hpp"
 #include "topologies/blocks/block.hpp"
-#include "topologies/library_reader.hpp"
+#include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
 #include "workloads/recorded/measured_calls.hpp"

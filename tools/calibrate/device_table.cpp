@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "sim/base/enumerators.hpp"
-#include "topologies/measurements/lines.hpp"
+#include "topologies/measurements/measurement.hpp"
 
 namespace weft {
 namespace {

@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "tools/parallel.hpp"
-#include "workloads/explain/path_causes.hpp"
-#include "workloads/explain/what_if.hpp"
+#include "workloads/explain/explanation.hpp"
 #include "workloads/search/screening.hpp"
 
 namespace weft {

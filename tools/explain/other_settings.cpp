@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "workloads/explain/what_if.hpp"
-#include "workloads/job/study_sources.hpp"
+#include "workloads/explain/explanation.hpp"
+#include "workloads/job/job_reading.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/search/screening.hpp"
 

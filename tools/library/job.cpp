@@ -14,7 +14,7 @@
 #include "tools/refusals.hpp"
 #include "tools/sweep/sweep.hpp"
 #include "workloads/groups/prepared_topology.hpp"
-#include "workloads/job/study_sources.hpp"
+#include "workloads/job/job_reading.hpp"
 
 namespace weft::library {
 

@@ -12,7 +12,6 @@
 #include "tools/validate/scorecard.hpp"
 #include "topologies/fabric.hpp"
 #include "workloads/formats/format.hpp"
-#include "workloads/plan/advice.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/report/report.hpp"
 

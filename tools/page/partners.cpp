@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "workloads/layout/placed_groups.hpp"
+#include "workloads/layout/layout.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"
 

@@ -8,7 +8,7 @@
 #include "tools/sweep/grid.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/search/search_space.hpp"
+#include "workloads/search/plan_result.hpp"
 
 namespace weft {
 

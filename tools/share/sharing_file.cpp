@@ -9,7 +9,7 @@
 #include "sim/io/document.hpp"
 #include "topologies/placement.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/job/study_sources.hpp"
+#include "workloads/job/job_reading.hpp"
 
 namespace weft {
 namespace {

@@ -17,7 +17,7 @@
 #include "tools/sweep/grid.hpp"
 #include "tools/sweep/request.hpp"
 #include "workloads/groups/prepared_topology.hpp"
-#include "workloads/job/study_sources.hpp"
+#include "workloads/job/job_reading.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {

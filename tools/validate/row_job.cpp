@@ -14,7 +14,7 @@
 #include "sim/io/shipped.hpp"
 #include "tools/collective/table.hpp"
 #include "tools/endurance/run.hpp"
-#include "topologies/library_reader.hpp"
+#include "topologies/machine.hpp"
 #include "topologies/placement.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/job/job_reading.hpp"

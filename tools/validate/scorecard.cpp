@@ -10,7 +10,7 @@
 #include <set>
 
 #include "sim/io/embedded.hpp"
-#include "topologies/measurements/lines.hpp"
+#include "topologies/measurements/measurement.hpp"
 
 namespace weft {
 namespace {

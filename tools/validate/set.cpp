@@ -11,7 +11,7 @@
 #include "sim/io/files.hpp"
 #include "sim/io/shipped.hpp"
 #include "tools/validate/run.hpp"
-#include "topologies/measurements/lines.hpp"
+#include "topologies/measurements/measurement.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft {

@@ -71,28 +71,6 @@ std::uint64_t separate_trees(const TreeShape& shape, std::uint32_t nodes, Pxn px
     return trees;
 }
 
-}  // namespace
-
-std::optional<TreeShape> TreeGrowth::for_nodes(std::uint32_t nodes) const {
-    if (separate_trees(shape, nodes, pxn) == 1) return shape;
-    const TreeLevel& lowest = shape.levels.front();
-    auto levels =
-        derive_levels(shape, lowest.ports_up(), radix, lowest.link_class, shape.levels.back().link_class, nodes, pxn);
-    if (!levels) return std::nullopt;
-    TreeShape larger = shape;
-    larger.levels = *std::move(levels);
-    return larger;
-}
-
-std::uint32_t TreeGrowth::most_nodes() const {
-    const std::uint64_t blocks = shape.order == LeafOrder::rail ? radix / shape.rails : radix;
-    const std::uint64_t leaves = blocks * (radix / 2);
-    const std::uint64_t units = shape.order == LeafOrder::rail ? leaves : leaves / shape.rails;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(units * shape.nodes_per_leaf, 1U << 24U));
-}
-
-namespace {
-
 constexpr const char* key = "oversubscription";
 
 // NICs on one leaf.
@@ -248,6 +226,24 @@ std::unique_ptr<const Network> read_fat_tree(Field block, const LinkClasses& cla
 }
 
 }  // namespace
+
+std::optional<TreeShape> TreeGrowth::for_nodes(std::uint32_t nodes) const {
+    if (separate_trees(shape, nodes, pxn) == 1) return shape;
+    const TreeLevel& lowest = shape.levels.front();
+    auto levels =
+        derive_levels(shape, lowest.ports_up(), radix, lowest.link_class, shape.levels.back().link_class, nodes, pxn);
+    if (!levels) return std::nullopt;
+    TreeShape larger = shape;
+    larger.levels = *std::move(levels);
+    return larger;
+}
+
+std::uint32_t TreeGrowth::most_nodes() const {
+    const std::uint64_t blocks = shape.order == LeafOrder::rail ? radix / shape.rails : radix;
+    const std::uint64_t leaves = blocks * (radix / 2);
+    const std::uint64_t units = shape.order == LeafOrder::rail ? leaves : leaves / shape.rails;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(units * shape.nodes_per_leaf, 1U << 24U));
+}
 
 extern const BlockKind fat_tree{.name = "fat_tree", .read_network = read_fat_tree};
 

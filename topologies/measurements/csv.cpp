@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "topologies/library_reader.hpp"
-#include "topologies/measurements/lines.hpp"
+#include "topologies/machine.hpp"
+#include "topologies/measurements/measurement.hpp"
 
 namespace weft {
 namespace {

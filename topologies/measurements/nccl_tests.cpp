@@ -7,8 +7,8 @@
 #include <set>
 
 #include "sim/io/document.hpp"
-#include "topologies/library_reader.hpp"
-#include "topologies/measurements/lines.hpp"
+#include "topologies/machine.hpp"
+#include "topologies/measurements/measurement.hpp"
 
 namespace weft {
 
@@ -65,8 +65,7 @@ Participants participants(const TableText& text) {
     return found;
 }
 
-}  // namespace
-
+// By the name of its program, with its folder: "all_reduce_perf".
 std::optional<Collective> nccl_tests_program(std::string_view word) {
     const std::size_t slash = word.rfind('/');
     if (slash != word.npos) word.remove_prefix(slash + 1);
@@ -74,6 +73,7 @@ std::optional<Collective> nccl_tests_program(std::string_view word) {
     return end == word.npos ? std::nullopt : find_collective(word.substr(0, end));
 }
 
+// What the program said it measures; nothing if no comment names one.
 std::optional<Collective> nccl_tests_op(const TableText& text) {
     for (const TableLine& line : text.comments) {
         for (const std::string_view word : words(line.text)) {
@@ -83,53 +83,11 @@ std::optional<Collective> nccl_tests_op(const TableText& text) {
     return std::nullopt;
 }
 
-MeasurementTable read_nccl_tests(const TableText& text, const MeasurementHints& hints) {
-    TableErrors errors(text.file);
-    std::optional<Columns> columns;
-    for (const TableLine& line : text.comments) {
-        if (const auto found = find_columns(line.text, hints.place)) columns = found;
-    }
-    if (!columns) errors.fail(text.lines.front().number, "no comment names the columns size, time and busbw");
-    if (columns->count == 0) errors.fail(0, "the table has no times in place");
-    const std::optional<Collective> told = nccl_tests_op(text), op = told ? told : hints.op;
-    if (!op) errors.fail(0, "the output does not say which collective it is: name it");
-    const Participants found = participants(text);
-    MeasurementTable table{.file = text.file, .rows = {}, .skipped = {}};
-    for (const TableLine& line : text.lines) {
-        const std::vector<std::string_view> cells = words(line.text);
-        const std::optional<double> size = to_number(cells.front());
-        if (!size) continue;  // the library's log
-        if (cells.size() <= columns->time) {
-            errors.add(line.number,
-                       fmt::format("expected {} columns as named above, got {}", columns->count, cells.size()));
-            continue;
-        }
-        const std::optional<double> time = to_number(cells[columns->time]);
-        if (cells[columns->time] == "N/A" || *size == 0.0) {
-            table.skipped.push_back({line.number, *size == 0.0 ? "size 0" : "no time"});
-        } else if (!time || !(*time > 0.0) || !(*size > 0.0)) {
-            errors.add(line.number, fmt::format("expected a size and a time above 0, got \"{}\" and \"{}\"",
-                                                excerpt(cells.front()), excerpt(cells[columns->time])));
-        } else {
-            table.rows.push_back({.op = *op,
-                                  .ranks = found.ranks > 0 ? found.ranks : hints.ranks,
-                                  .nodes = found.nodes > 0 ? found.nodes : hints.nodes,
-                                  .size = Bytes{*size},
-                                  .time = Seconds{*time / 1e6},
-                                  .line = line.number});
-        }
-    }
-    errors.check();
-    return table;
-}
-
 // What nccl-tests writes with -J (NVIDIA/nccl-tests, src/util.cu):
 //   { "args": ["all_reduce_perf", ...], "devices": [{ "rank": 0, "hostname": "a", ... }, ...],
 //     "results": [{ "size": 1048576, "out_of_place": { "time": 78.77, "alg_bw": 13.31, "bus_bw": 23.29 },
 //                   "in_place": { ... } }, ...] }
 // Times are in microseconds. A place that was not measured is null, a time that is no number the text "nan".
-
-namespace {
 
 std::optional<Collective> op_of_arguments(Field& root) {
     if (!root.has("args")) return std::nullopt;
@@ -170,6 +128,46 @@ void read_result(MeasurementTable& table, Field& result, std::string_view place,
 }
 
 }  // namespace
+
+MeasurementTable read_nccl_tests(const TableText& text, const MeasurementHints& hints) {
+    TableErrors errors(text.file);
+    std::optional<Columns> columns;
+    for (const TableLine& line : text.comments) {
+        if (const auto found = find_columns(line.text, hints.place)) columns = found;
+    }
+    if (!columns) errors.fail(text.lines.front().number, "no comment names the columns size, time and busbw");
+    if (columns->count == 0) errors.fail(0, "the table has no times in place");
+    const std::optional<Collective> told = nccl_tests_op(text), op = told ? told : hints.op;
+    if (!op) errors.fail(0, "the output does not say which collective it is: name it");
+    const Participants found = participants(text);
+    MeasurementTable table{.file = text.file, .rows = {}, .skipped = {}};
+    for (const TableLine& line : text.lines) {
+        const std::vector<std::string_view> cells = words(line.text);
+        const std::optional<double> size = to_number(cells.front());
+        if (!size) continue;  // the library's log
+        if (cells.size() <= columns->time) {
+            errors.add(line.number,
+                       fmt::format("expected {} columns as named above, got {}", columns->count, cells.size()));
+            continue;
+        }
+        const std::optional<double> time = to_number(cells[columns->time]);
+        if (cells[columns->time] == "N/A" || *size == 0.0) {
+            table.skipped.push_back({line.number, *size == 0.0 ? "size 0" : "no time"});
+        } else if (!time || !(*time > 0.0) || !(*size > 0.0)) {
+            errors.add(line.number, fmt::format("expected a size and a time above 0, got \"{}\" and \"{}\"",
+                                                excerpt(cells.front()), excerpt(cells[columns->time])));
+        } else {
+            table.rows.push_back({.op = *op,
+                                  .ranks = found.ranks > 0 ? found.ranks : hints.ranks,
+                                  .nodes = found.nodes > 0 ? found.nodes : hints.nodes,
+                                  .size = Bytes{*size},
+                                  .time = Seconds{*time / 1e6},
+                                  .line = line.number});
+        }
+    }
+    errors.check();
+    return table;
+}
 
 MeasurementTable read_nccl_tests_json(std::string file, std::string text, const MeasurementHints& hints) {
     Document document = Document::parse(file, std::move(text));

@@ -5,8 +5,8 @@
 // It does not say among how many ranks.
 #include <fmt/format.h>
 
-#include "topologies/library_reader.hpp"
-#include "topologies/measurements/lines.hpp"
+#include "topologies/machine.hpp"
+#include "topologies/measurements/measurement.hpp"
 
 namespace weft {
 namespace {

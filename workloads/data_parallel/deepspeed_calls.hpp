@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {
 
@@ -48,11 +47,11 @@ void gather_updated_parameters(Script& script, const ShardingInput& input);
 
 // One byte: whether any gradient is infinite.
 inline void all_reduce_overflow(Script& script, RankGroups group) {
-    script.call(deepspeed_call(Collective::all_reduce, group, 1, "all-reduce overflow", "uint8"), {});
+    script.call(deepspeed_call(Collective::all_reduce, group, 1, "all-reduce overflow", "uint8"));
 }
 // A float: the sum of squares.
 inline void all_reduce_gradient_norm(Script& script, RankGroups group) {
-    script.call(deepspeed_call(Collective::all_reduce, group, 4, "all-reduce gradient norm", "fp32"), {});
+    script.call(deepspeed_call(Collective::all_reduce, group, 4, "all-reduce gradient norm", "fp32"));
 }
 
 // The contiguous gradient bucket of DeepSpeed's ZeRO optimizers: reduced before a tensor that would overfill it is

@@ -261,8 +261,7 @@ class DeepSpeedStage0 final : public DataParallel {
   private:
     void reduce(Script& script, RankGroups group, double elements) const {
         script.call(deepspeed_call(Collective::all_reduce, group, elements * input_.element_bytes,
-                                   "all-reduce gradients", input_.element_type),
-                    {});
+                                   "all-reduce gradients", input_.element_type));
     }
 
     ShardingInput input_;

@@ -176,7 +176,7 @@ class DeepSpeedZero3 final : public DataParallel {
     }
 
     void all_reduce_norm(Script& script, RankGroups group) const {
-        script.call(deepspeed_call(Collective::all_reduce, group, 8, "all-reduce gradient norm", "fp64"), {});
+        script.call(deepspeed_call(Collective::all_reduce, group, 8, "all-reduce gradient norm", "fp64"));
     }
 
     // Optimizer groups, cut where a rank's shards reach sub_group_elements (_create_fp16_sub_groups).

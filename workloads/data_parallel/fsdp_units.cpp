@@ -10,6 +10,48 @@
 namespace weft {
 namespace {
 
+bool has_matrix(const StageModule& module) { return std::ranges::find(module.vector, false) != module.vector.end(); }
+
+bool outside_layers(const StageModule& module) {
+    constexpr std::array names{"embedding",  "positions",    "embedding norm",
+                               "final norm", "output layer", "tied embedding"};
+    return std::find(names.begin(), names.end(), module.name) != names.end();
+}
+
+// Modules [first, end) of a layer. Embeddings, the final norm and the output layer, told by their names, belong to
+// none.
+struct LayerRange {
+    std::uint32_t first = 0, end = 0;
+    std::vector<LayerRange> blocks{};  // attention and MLP: runs of modules with matrices
+};
+
+std::vector<LayerRange> blocks_in(std::span<const StageModule> modules, LayerRange layer) {
+    std::vector<LayerRange> blocks;
+    for (std::uint32_t first = layer.first; first < layer.end; ++first) {
+        std::uint32_t end = first;
+        while (end < layer.end && has_matrix(modules[end])) ++end;
+        if (end > first) blocks.push_back({first, end});
+        first = std::max(first, end);
+    }
+    return blocks;
+}
+
+std::vector<LayerRange> layer_ranges(std::span<const StageModule> modules) {
+    std::vector<LayerRange> layers;
+    for (std::uint32_t m = 0; m < modules.size(); ++m) {
+        if (outside_layers(modules[m])) continue;
+        const bool continues = !layers.empty() && layers.back().end == m && modules[m].layer == modules[m - 1].layer &&
+                               modules[m].chunk == modules[m - 1].chunk;
+        if (continues) {
+            ++layers.back().end;
+        } else {
+            layers.push_back({m, m + 1});
+        }
+    }
+    for (LayerRange& layer : layers) layer.blocks = blocks_in(modules, layer);
+    return layers;
+}
+
 double own_elements(const Module& module) { return static_cast<double>(module_parameters(module)); }
 
 bool has_module(const ShardingInput& input, std::uint32_t chunk, std::string_view name) {
@@ -45,25 +87,6 @@ FsdpUnit empty_unit(const ShardingInput& input, UnitKind kind, const StageModule
     unit.replicas = module.expert ? RankGroups::outer({"expert_data"}) : RankGroups::outer({"data"});
     unit.ranks = module.expert ? input.expert_inner_ranks : input.inner_ranks;
     return unit;
-}
-
-bool has_matrix(const StageModule& module) { return std::ranges::find(module.vector, false) != module.vector.end(); }
-
-bool outside_layers(const StageModule& module) {
-    constexpr std::array names{"embedding",  "positions",    "embedding norm",
-                               "final norm", "output layer", "tied embedding"};
-    return std::find(names.begin(), names.end(), module.name) != names.end();
-}
-
-std::vector<LayerRange> blocks_in(std::span<const StageModule> modules, LayerRange layer) {
-    std::vector<LayerRange> blocks;
-    for (std::uint32_t first = layer.first; first < layer.end; ++first) {
-        std::uint32_t end = first;
-        while (end < layer.end && has_matrix(modules[end])) ++end;
-        if (end > first) blocks.push_back({first, end});
-        first = std::max(first, end);
-    }
-    return blocks;
 }
 
 }  // namespace
@@ -140,22 +163,6 @@ std::vector<FsdpUnit> fsdp_units(const ShardingInput& input) {
         for (double* const each : {&unit.elements, &unit.trained}) *each = round_up(*each, unit.ranks);
     }
     return units;
-}
-
-std::vector<LayerRange> layer_ranges(std::span<const StageModule> modules) {
-    std::vector<LayerRange> layers;
-    for (std::uint32_t m = 0; m < modules.size(); ++m) {
-        if (outside_layers(modules[m])) continue;
-        const bool continues = !layers.empty() && layers.back().end == m && modules[m].layer == modules[m - 1].layer &&
-                               modules[m].chunk == modules[m - 1].chunk;
-        if (continues) {
-            ++layers.back().end;
-        } else {
-            layers.push_back({m, m + 1});
-        }
-    }
-    for (LayerRange& layer : layers) layer.blocks = blocks_in(modules, layer);
-    return layers;
 }
 
 std::vector<Container> containers_of(std::span<const StageModule> modules) {

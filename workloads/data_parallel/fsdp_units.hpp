@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {
 
@@ -47,14 +46,6 @@ constexpr double gradient_ranks(Accumulate accumulation, std::uint32_t parts, do
 // The layers that engines see in a stage's flat list of modules, and the order in which the hooks of modules fire as
 // DeepSpeed registers them: on every module, also on those that only contain others (the model, a layer, its attention,
 // its MLP).
-
-// Modules [first, end) of a layer. Embeddings, the final norm and the output layer, told by their names, belong to
-// none.
-struct LayerRange {
-    std::uint32_t first = 0, end = 0;
-    std::vector<LayerRange> blocks{};  // attention and MLP: runs of modules with matrices
-};
-std::vector<LayerRange> layer_ranges(std::span<const StageModule> modules);
 
 // A module that only contains others: a layer, or a block of one.
 struct Container {

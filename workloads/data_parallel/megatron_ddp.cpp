@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {
 namespace {
@@ -62,7 +61,7 @@ class MegatronDdp final : public DataParallel {
     void finish_gradients(Script& script) override {
         script.finish(reductions_);
         if (input_.gradient_overlap == Setting::off) {
-            for (const MegatronBucket& bucket : buckets_) script.call(reduction(bucket), {});
+            for (const MegatronBucket& bucket : buckets_) script.call(reduction(bucket));
         }
         reduce_tied_embedding(script, input_, Through::torch);  // _allreduce_word_embedding_grads
     }
@@ -78,7 +77,7 @@ class MegatronDdp final : public DataParallel {
     void after_optimizer(Script& script) override {
         if (input_.zero == 0 || input_.megatron.overlap_parameters == Setting::on) return;
         for (const std::size_t b : gather_order_) {
-            if (ranks_of(input_, buckets_[b].group) > 1) script.call(gather(buckets_[b]), {});
+            if (ranks_of(input_, buckets_[b].group) > 1) script.call(gather(buckets_[b]));
         }
     }
 

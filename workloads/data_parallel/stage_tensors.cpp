@@ -1,4 +1,4 @@
-#include "workloads/data_parallel/stage_tensors.hpp"
+#include "workloads/data_parallel/data_parallel.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -46,13 +46,12 @@ void reduce_tied_embedding(Script& script, const ShardingInput& input, Through t
                  {static_cast<double>(copy.tensors.front()) * input.gradient_bytes},
                  "all-reduce tied embedding",
                  input.gradient_type,
-                 through},
-                {});
+                 through});
 }
 
 void reduce_overflow_and_norm(Script& script, const ShardingInput& input, const std::vector<RankGroups>& groups) {
     const auto reduce = [&](std::string_view label) {
-        for (const RankGroups group : groups) script.call({Collective::all_reduce, group, 4_B, label, "fp32"}, {});
+        for (const RankGroups group : groups) script.call({Collective::all_reduce, group, 4_B, label, "fp32"});
     };
     if (input.loss_scaling == LossScaling::dynamic) reduce("all-reduce overflow");
     reduce("all-reduce gradient norm");
@@ -146,8 +145,7 @@ void broadcast_parameters(Script& script, const ShardingInput& input) {
     for (const StageTensor& tensor : stage_tensors(input.modules)) {
         const double bytes = static_cast<double>(tensor.elements) * input.element_bytes;
         script.call(
-            deepspeed_call(Collective::broadcast, group_of(tensor), bytes, "broadcast parameters", input.element_type),
-            {});
+            deepspeed_call(Collective::broadcast, group_of(tensor), bytes, "broadcast parameters", input.element_type));
     }
 }
 
@@ -175,8 +173,7 @@ void gather_updated_parameters(Script& script, const ShardingInput& input) {
     for (const OptimizerGroup& group : optimizer_groups(input)) {
         if (group.ranks == 1 || group.tensors.empty()) continue;
         script.call(deepspeed_call(Collective::all_gather, group.group, group.padded * input.element_bytes,
-                                   "all-gather parameters", input.element_type),
-                    {});
+                                   "all-gather parameters", input.element_type));
     }
 }
 

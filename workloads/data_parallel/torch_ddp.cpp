@@ -8,7 +8,6 @@
 // Assumption: within a module gradients become ready in reverse registration order.
 
 #include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {
 namespace {
@@ -110,7 +109,7 @@ class TorchDdp final : public DataParallel {
     }
 
     void broadcast(Script& script, RankGroups group, double bytes) const {
-        script.call({Collective::broadcast, group, {bytes}, "broadcast parameters", input_.element_type}, {});
+        script.call({Collective::broadcast, group, {bytes}, "broadcast parameters", input_.element_type});
     }
 
     ShardingInput input_;

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/deepspeed_calls.hpp"
-#include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {
 
@@ -97,8 +97,7 @@ class Zero3Gathers {
         if (ranks == 1) return;
         script.call(deepspeed_call(Collective::all_gather, group,
                                    padded_elements(input_, tensors_[tensor]) * input_.element_bytes,
-                                   "all-gather parameters", input_.element_type),
-                    {});
+                                   "all-gather parameters", input_.element_type));
     }
 
     void released(std::size_t tensor) { copied_[tensor] = true; }  // to its inner group

@@ -1,4 +1,4 @@
-#include "workloads/explain/what_if.hpp"
+#include "workloads/explain/explanation.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "workloads/keys/key.hpp"
 #include "workloads/parallelism/scheme.hpp"
-#include "workloads/search/search_space.hpp"
+#include "workloads/search/plan_result.hpp"
 
 namespace weft {
 namespace {

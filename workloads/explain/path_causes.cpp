@@ -1,4 +1,4 @@
-#include "workloads/explain/path_causes.hpp"
+#include "workloads/explain/explanation.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "workloads/explain/what_if.hpp"
+#include "workloads/explain/explanation.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -103,42 +103,61 @@ void add_communication(const Explanation& explanation, std::vector<WhatIf>& chan
 
 void add_rest(const Study& study, const Explanation& explanation, std::vector<WhatIf>& changes) {
     const Job& job = study.job;
-    const auto add = [&](std::string knob, std::string change, void (*apply)(Study&)) {
-        changes.push_back({.knob = std::move(knob), .change = std::move(change), .study = apply});
+    const auto add_if = [&](bool applies, std::string knob, std::string change, void (*apply)(Study&)) {
+        if (applies) changes.push_back({.knob = std::move(knob), .change = std::move(change), .study = apply});
     };
     if (job.layout.pipeline > 1 && spends_on(explanation, "pipeline", &Cause::dimension)) {
         changes.push_back({.knob = "pipeline bubble", .change = "no stage waits for another", .program = cut_pipeline});
     }
-    if (job.recompute.granularity != Recompute::none) {
-        add("recomputation", "none, memory aside", [](Study& s) { s.job.recompute = Recompute::none; });
-    }
+    add_if(job.recompute.granularity != Recompute::none, "recomputation", "none, memory aside",
+           [](Study& s) { s.job.recompute = Recompute::none; });
     if (spends_on(explanation, "interference")) {
         changes.push_back({.knob = "interference", .change = "none", .program = [](Program& program) {
                                program.interference = 1.0;
                            }});
     }
-    if (job.experts.imbalance > 1.0) {
-        add("expert imbalance", "none", [](Study& s) {
-            s.job.experts.imbalance = 1.0;
-            s.job.experts.by_layer.clear();
-        });
+    add_if(job.experts.imbalance > 1.0, "expert imbalance", "none", [](Study& s) {
+        s.job.experts.imbalance = 1.0;
+        s.job.experts.by_layer.clear();
+    });
+    add_if(job.packing.slowest > 1.0, "documents of different lengths", "attention spread evenly",
+           [](Study& s) { s.job.packing.slowest = s.job.packing.windowed_slowest = 1.0; });
+    add_if(!job.faults.slow.empty() || has_jitter(job.faults), "faults of accelerators", "none",
+           [](Study& s) { s.job.faults = {.slow = {}, .jitter = {}, .spread = 1}; });
+    add_if(!job.fabric.link_faults.empty(), "faults of links", "none",
+           [](Study& s) { s.job.fabric.link_faults.clear(); });
+    add_if(!job.fabric.background.empty(), "traffic of other jobs", "none",
+           [](Study& s) { s.job.fabric.background.clear(); });
+    add_if(study.device.slow_share > 0.0 && job.faults.spread > 0.0, "slow chips", "none",
+           [](Study& s) { s.device.slow_share = 0.0; });
+}
+
+constexpr std::int64_t all_of_it = std::numeric_limits<std::int64_t>::min() / 2;
+
+// Of a communication alone on links of these classes.
+std::int64_t transfer(const Program& program, const Communication& what, const Topology& topology,
+                      const LinkClassTable& links) {
+    std::int64_t sum = 0;
+    for (const Leg& leg : program.legs_of(what)) {
+        const Pattern& pattern = program.patterns[leg.pattern];
+        if (leg.bytes.value <= 0.0 || is_unlimited(pattern)) continue;
+        BytesPerSecond rate = pattern.cap;
+        for (const LinkLoad& load : pattern.loads) {
+            rate = std::min(rate, links[topology.link_class(load.link)].bandwidth / load.load);
+        }
+        sum += ticks(leg.bytes / rate);
     }
-    if (job.packing.slowest > 1.0) {
-        add("documents of different lengths", "attention spread evenly",
-            [](Study& s) { s.job.packing.slowest = s.job.packing.windowed_slowest = 1.0; });
+    return sum;
+}
+
+// All of it together.
+Leg whole(const Program& program, const Communication& what) {
+    Leg sum{};
+    for (const Leg& leg : program.legs_of(what)) {
+        sum.latency += leg.latency;
+        sum.bytes += leg.bytes;
     }
-    if (!job.faults.slow.empty() || has_jitter(job.faults)) {
-        add("faults of accelerators", "none", [](Study& s) { s.job.faults = {.slow = {}, .jitter = {}, .spread = 1}; });
-    }
-    if (!job.fabric.link_faults.empty()) {
-        add("faults of links", "none", [](Study& s) { s.job.fabric.link_faults.clear(); });
-    }
-    if (!job.fabric.background.empty()) {
-        add("traffic of other jobs", "none", [](Study& s) { s.job.fabric.background.clear(); });
-    }
-    if (study.device.slow_share > 0.0 && job.faults.spread > 0.0) {
-        add("slow chips", "none", [](Study& s) { s.device.slow_share = 0.0; });
-    }
+    return sum;
 }
 
 }  // namespace
@@ -183,38 +202,6 @@ Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& s
     const Plan plan = make_plan(changed);
     return length(build_step(plan, used.costs(plan), {.folding = options.folding}).program, used.topology());
 }
-
-namespace {
-
-constexpr std::int64_t all_of_it = std::numeric_limits<std::int64_t>::min() / 2;
-
-// Of a communication alone on links of these classes.
-std::int64_t transfer(const Program& program, const Communication& what, const Topology& topology,
-                      const LinkClassTable& links) {
-    std::int64_t sum = 0;
-    for (const Leg& leg : program.legs_of(what)) {
-        const Pattern& pattern = program.patterns[leg.pattern];
-        if (leg.bytes.value <= 0.0 || is_unlimited(pattern)) continue;
-        BytesPerSecond rate = pattern.cap;
-        for (const LinkLoad& load : pattern.loads) {
-            rate = std::min(rate, links[topology.link_class(load.link)].bandwidth / load.load);
-        }
-        sum += ticks(leg.bytes / rate);
-    }
-    return sum;
-}
-
-// All of it together.
-Leg whole(const Program& program, const Communication& what) {
-    Leg sum{};
-    for (const Leg& leg : program.legs_of(what)) {
-        sum.latency += leg.latency;
-        sum.bytes += leg.bytes;
-    }
-    return sum;
-}
-
-}  // namespace
 
 Foresight::Foresight(const Study& study, const ExplainedStep& step, const OtherDevices& devices,
                      const Explanation& explanation)

@@ -10,7 +10,6 @@
 #include "models/transformer/transformer.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/formats/keys.hpp"
-#include "workloads/framework/expert_balancing.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/parallelism/experts.hpp"
 

@@ -13,7 +13,6 @@
 #include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/formats/keys.hpp"
-#include "workloads/formats/text.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft {

@@ -11,7 +11,7 @@
 #include "sim/io/extends.hpp"
 #include "sim/io/files.hpp"
 #include "sim/io/shipped.hpp"
-#include "workloads/formats/text.hpp"
+#include "workloads/formats/keys.hpp"
 
 namespace weft {
 namespace {

@@ -1,6 +1,6 @@
 // Files of other tools that weft does not read: recognised, so that whoever gives one hears what it is.
 #include "workloads/formats/format.hpp"
-#include "workloads/formats/text.hpp"
+#include "workloads/formats/keys.hpp"
 
 namespace weft::formats {
 namespace {

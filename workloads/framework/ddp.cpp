@@ -3,7 +3,6 @@
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/framework/stage_split.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft::framework {

@@ -7,7 +7,6 @@
 #include "workloads/data_parallel/deepspeed_calls.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/framework/stage_split.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft::framework {

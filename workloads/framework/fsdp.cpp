@@ -12,9 +12,8 @@
 #include "workloads/data_parallel/fsdp_units.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/framework/stage_split.hpp"
 #include "workloads/job/job.hpp"
-#include "workloads/layout/placed_groups.hpp"
+#include "workloads/layout/layout.hpp"
 
 namespace weft::framework {
 namespace {

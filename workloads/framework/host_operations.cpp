@@ -175,6 +175,31 @@ std::span<const Row> table(const Job& job) {
     return pytorch;
 }
 
+// An operator that PyTorch's dispatcher and autograd launch, in operations of the table above: 47 to 72 us on a host
+// where a bare enqueue takes 8 (28 steps of one H100 with 16 cores of a Xeon, PyTorch 2.11), 55 where one of
+// Transformer Engine's operations takes 27.
+constexpr double operations_of_operator = 55.0 / 27.0;
+// aten::_chunk_cat lists blocks of 512 elements on the host, some 8 ns each.
+constexpr double operators_of_element = 8e-3 / 55.0 / 512.0;
+
+double launches(const std::vector<Kernel>& kernels) { return sum_of<double>(kernels, &Kernel::launches); }
+
+double matrices_of_expert(const Transformer& model) { return model.gated ? 3 : 2; }
+
+// Of each parameter: FSDP2 casts and copies it, twice as it is sharded again between, and packs its gradient; autocast
+// casts it, and DDP its gradient, which it scales as it copies it to its bucket.
+HostOperations data_parallel_operations(const Job& job, LayerKind kind) {
+    double tensors = 0, elements = 0;
+    for (const Module& module : layer_modules(job.model, kind, job.split())) {
+        elements += static_cast<double>(module_parameters(module));
+        if (module.slices > 1) tensors += matrices_of_expert(job.model);  // each is a tensor, of all experts
+        for (const std::vector<std::uint64_t>& rows : module.rows) tensors += static_cast<double>(rows.size());
+    }
+    if (job.framework->name == "ddp") return {tensors, 2 * tensors, 0};
+    constexpr double of_unit = 8;
+    return {2 * tensors, 2 * tensors + of_unit + elements * operators_of_element, 0};
+}
+
 }  // namespace
 
 HostOperations& HostOperations::operator+=(const HostOperations& other) {
@@ -214,35 +239,6 @@ HostOperations host_operations(const Job& job, const LayerPiece& piece) {
         {adapters * (2 * map.forward + 2), adapters * (2 * map.input_backward + 2), adapters * 2 * map.weight_backward};
     return sum;
 }
-
-namespace {
-
-// An operator that PyTorch's dispatcher and autograd launch, in operations of the table above: 47 to 72 us on a host
-// where a bare enqueue takes 8 (28 steps of one H100 with 16 cores of a Xeon, PyTorch 2.11), 55 where one of
-// Transformer Engine's operations takes 27.
-constexpr double operations_of_operator = 55.0 / 27.0;
-// aten::_chunk_cat lists blocks of 512 elements on the host, some 8 ns each.
-constexpr double operators_of_element = 8e-3 / 55.0 / 512.0;
-
-double launches(const std::vector<Kernel>& kernels) { return sum_of<double>(kernels, &Kernel::launches); }
-
-double matrices_of_expert(const Transformer& model) { return model.gated ? 3 : 2; }
-
-// Of each parameter: FSDP2 casts and copies it, twice as it is sharded again between, and packs its gradient; autocast
-// casts it, and DDP its gradient, which it scales as it copies it to its bucket.
-HostOperations data_parallel_operations(const Job& job, LayerKind kind) {
-    double tensors = 0, elements = 0;
-    for (const Module& module : layer_modules(job.model, kind, job.split())) {
-        elements += static_cast<double>(module_parameters(module));
-        if (module.slices > 1) tensors += matrices_of_expert(job.model);  // each is a tensor, of all experts
-        for (const std::vector<std::uint64_t>& rows : module.rows) tensors += static_cast<double>(rows.size());
-    }
-    if (job.framework->name == "ddp") return {tensors, 2 * tensors, 0};
-    constexpr double of_unit = 8;
-    return {2 * tensors, 2 * tensors + of_unit + elements * operators_of_element, 0};
-}
-
-}  // namespace
 
 HostOperations eager_operations(const Job& job, LayerKind kind, const LayerPiece& piece) {
     HostOperations sum{launches(piece.forward), launches(piece.input_backward), launches(piece.weight_backward)};

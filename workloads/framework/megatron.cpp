@@ -8,7 +8,6 @@
 #include "workloads/data_parallel/fsdp_units.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/framework/stage_split.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft::framework {

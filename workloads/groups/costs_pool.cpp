@@ -1,4 +1,4 @@
-#include "workloads/groups/costs_pool.hpp"
+#include "workloads/groups/families.hpp"
 
 #include <algorithm>
 #include <utility>

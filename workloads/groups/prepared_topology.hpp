@@ -11,7 +11,7 @@
 
 #include "sim/topology/topology.hpp"
 #include "topologies/machine.hpp"
-#include "workloads/groups/costs_pool.hpp"
+#include "workloads/groups/families.hpp"
 #include "workloads/job/job.hpp"
 #include "workloads/plan/plan.hpp"
 

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
+#include "models/transformer/kernels.hpp"
 #include "models/transformer/prediction.hpp"
+#include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/framework/stage_split.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan/stage_memory.hpp"
@@ -99,7 +100,9 @@ std::uint32_t data_ranks_of_node(const Job& job) {
     return std::min(std::max(ranks, 1U), job.layout.data);
 }
 
-std::uint32_t shard_ranks(const Job& job) {
+// Data ranks of a data_inner group: ZeRO++'s secondary partition, FSDP's shard group, else the ranks of a node that are
+// data ranks (qgZ reduces inside it first).
+static std::uint32_t shard_ranks(const Job& job) {
     std::uint32_t ranks = data_ranks_of_node(job);
     if (job.framework->name == "deepspeed" && job.deepspeed.hierarchical_ranks > 1) {
         ranks = job.deepspeed.hierarchical_ranks;
@@ -110,6 +113,12 @@ std::uint32_t shard_ranks(const Job& job) {
         ranks = std::max(job.fsdp.reshard_ranks * job.layout.data / job.layout.copies(), 1U);
     }
     return ranks;
+}
+
+void settle_groups(Job& job) {
+    job.layout.shard_ranks = shard_ranks(job);
+    job.layout.expert_inner = expert_inner(job);
+    settle_imbalance(job);
 }
 
 std::uint32_t Job::prediction_part() const {
@@ -196,30 +205,25 @@ static void check_size(const Job& job, const Refusals& refuse) {
 
 static void check_model(const Job& job, const Refusals& refuse) {
     const Transformer& model = job.model;
-    if (model.mtp_layers > 0 && job.framework->name != "megatron") {
-        refuse(
-            "model.mtp_layers",
-            "{} has no modules that predict further tokens, Megatron-core has; leave them out with model.mtp_layers=0",
-            job.framework->name);
-    }
-    if (model.mtp_layers > 0 && model.hidden % job.layout.tensor != 0) {
-        refuse("model.mtp_layers", "{} tensor ranks do not divide the {} outputs of the map of a prediction module",
-               job.layout.tensor, model.hidden);
-    }
+    refuse.when(
+        model.mtp_layers > 0 && job.framework->name != "megatron", "model.mtp_layers",
+        "{} has no modules that predict further tokens, Megatron-core has; leave them out with model.mtp_layers=0",
+        job.framework->name);
+    refuse.when(model.mtp_layers > 0 && model.hidden % job.layout.tensor != 0, "model.mtp_layers",
+                "{} tensor ranks do not divide the {} outputs of the map of a prediction module", job.layout.tensor,
+                model.hidden);
     const std::string_view key = job.trained.width > 0 ? "adapters" : "frozen";
     for (const std::string& obstacle : training_obstacles(model, job.trained, job.layout.tensor))
         refuse(key, "{}", obstacle);
     const bool flat = job.framework->name == "fsdp" && job.fsdp.version == 1;
-    if (!job.trained.everything() && flat) {
-        refuse(key, "a flat parameter of FSDP is trained or frozen as a whole; needs fsdp.version 2");
-    }
-    if (job.trained.width > 0 && job.layout.tensor > 1 && job.framework->name != "megatron") {
-        refuse(key, "how {} cuts adapters over tensor ranks is not known; Megatron-core's are", job.framework->name);
-    }
+    refuse.when(!job.trained.everything() && flat, key,
+                "a flat parameter of FSDP is trained or frozen as a whole; needs fsdp.version 2");
+    refuse.when(job.trained.width > 0 && job.layout.tensor > 1 && job.framework->name != "megatron", key,
+                "how {} cuts adapters over tensor ranks is not known; Megatron-core's are", job.framework->name);
     const Batch& batch = job.batch;
-    if (batch.document > 0 && (batch.document > batch.sequence || batch.sequence % batch.document != 0)) {
-        refuse("batch.document", "documents of {} tokens do not fill a sequence of {}", batch.document, batch.sequence);
-    }
+    refuse.when(batch.document > 0 && (batch.document > batch.sequence || batch.sequence % batch.document != 0),
+                "batch.document", "documents of {} tokens do not fill a sequence of {}", batch.document,
+                batch.sequence);
 }
 
 ModuleCode usual_modules(const Job& job) {
@@ -230,12 +234,12 @@ ModuleCode usual_modules(const Job& job) {
 
 // What PyTorch's modules are known for, operator by operator (models/transformer/eager_pieces.cpp).
 static void check_eager(const Job& job, const Refusals& refuse) {
-    if (job.compile == Compile::off && job.model.has_latent_attention())
-        refuse("modules", "latent attention is known with the framework's own modules only, or compiled");
-    if (job.compile == Compile::off && is_narrow(job.precision))
-        refuse("modules", "products in 8 or 4 bits are known with the framework's own modules only, or compiled");
-    if (job.element_wise != ElementWise::fused)
-        refuse("element_wise", "modules says which passes are apart; leave one of them out");
+    refuse.when(job.compile == Compile::off && job.model.has_latent_attention(), "modules",
+                "latent attention is known with the framework's own modules only, or compiled");
+    refuse.when(job.compile == Compile::off && is_narrow(job.precision), "modules",
+                "products in 8 or 4 bits are known with the framework's own modules only, or compiled");
+    refuse.when(job.element_wise != ElementWise::fused, "element_wise",
+                "modules says which passes are apart; leave one of them out");
 }
 
 static void check_host(const Job& job, const Refusals& refuse) {
@@ -246,21 +250,18 @@ static void check_host(const Job& job, const Refusals& refuse) {
     } else if (job.modules != ModuleCode::framework) {
         check_eager(job, refuse);
     }
-    if (job.compile != Compile::off && !is_plain(modules)) {
-        refuse("compile", "torch.compile is known of plain modules (fsdp, ddp) only; those of {} bring their kernels",
-               job.framework->name);
-    }
+    refuse.when(job.compile != Compile::off && !is_plain(modules), "compile",
+                "torch.compile is known of plain modules (fsdp, ddp) only; those of {} bring their kernels",
+                job.framework->name);
     const bool parts = job.cuda_graphs == CudaGraphs::router || job.cuda_graphs == CudaGraphs::around_experts;
-    if (parts && job.model.experts.count == 0) {
-        refuse("cuda_graphs", "{} has no experts to leave out; use layer", job.model.name);
-    }
+    refuse.when(parts && job.model.experts.count == 0, "cuda_graphs", "{} has no experts to leave out; use layer",
+                job.model.name);
     const bool dropless = job.model.experts.count > 0 && job.experts.capacity_factor == 0.0;
     // Under HybridEP buffers have room for all that a rank may get (--moe-expert-rank-capacity-factor).
-    if (job.cuda_graphs == CudaGraphs::full && dropless && job.experts.dispatcher != Dispatch::hybridep) {
-        refuse("cuda_graphs",
-               "a graph of all layers needs shapes that are known before; without experts.capacity_factor experts "
-               "compute as many tokens as come");
-    }
+    refuse.when(job.cuda_graphs == CudaGraphs::full && dropless && job.experts.dispatcher != Dispatch::hybridep,
+                "cuda_graphs",
+                "a graph of all layers needs shapes that are known before; without experts.capacity_factor experts "
+                "compute as many tokens as come");
 }
 
 std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
@@ -271,10 +272,9 @@ std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
     for (const Scheme* scheme : parallelism::all()) {
         if (scheme->check != nullptr) scheme->check(job, machine, errors);
     }
-    if (job.model.positions == Positions::learned && job.batch.sequence > job.model.positions_length) {
-        refuse("batch.sequence", "{} tokens are more than the {} learned positions of {}", job.batch.sequence,
-               job.model.positions_length, job.model.name);
-    }
+    refuse.when(job.model.positions == Positions::learned && job.batch.sequence > job.model.positions_length,
+                "batch.sequence", "{} tokens are more than the {} learned positions of {}", job.batch.sequence,
+                job.model.positions_length, job.model.name);
     check_model(job, refuse);
     check_documents(job, errors);
     check_host(job, refuse);

@@ -143,9 +143,8 @@ double expected_operations(const Job& job);
 // Data ranks that share a node when tensor and context ranks are innermost.
 std::uint32_t data_ranks_of_node(const Job& job);
 
-// Data ranks of a data_inner group: ZeRO++'s secondary partition, FSDP's shard group, else the ranks of a node that are
-// data ranks (qgZ reduces inside it first). Layout::shard_ranks follows from the rest of a job by it.
-std::uint32_t shard_ranks(const Job& job);
+// What follows from the rest of a job: Layout::shard_ranks and expert_inner, and how unevenly experts are loaded.
+void settle_groups(Job& job);
 
 // A job that was read and checked, with what it refers to.
 struct Study {

@@ -14,9 +14,7 @@
 #include "sim/io/shipped.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/job/job_reading.hpp"
-#include "workloads/job/study_sources.hpp"
 #include "workloads/keys/key.hpp"
-#include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
@@ -128,13 +126,6 @@ std::string read_library(Field& root, const MachineInfo& machine) {
     return name;
 }
 
-// What follows from other keys and the machine.
-void derive(Job& job, const MachineInfo& machine) {
-    job.ranks_per_node = machine.accelerators_per_node;
-    job.layout.shard_ranks = shard_ranks(job);
-    job.layout.expert_inner = expert_inner(job);
-}
-
 // What the device has not. Units that take the scales of blocks came with those for fp4 (Transformer Engine's supported
 // devices: SM 10.0 and 10.3); elsewhere blocks of 128 are scaled by the program.
 void check_device(Field& root, const Job& job, const Device& device, std::string_view machine) {
@@ -229,8 +220,8 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
         job.faults = std::move(read.faults);
         job.fabric.link_faults = std::move(read.links);
     }
-    derive(job, machine->info());
-    if (model) settle_imbalance(job);
+    job.ranks_per_node = machine->info().accelerators_per_node;
+    settle_groups(job);
     if (model && readable && purpose == Purpose::simulation) {
         for (const JobError& error : check_job(job, machine->info())) report(root, error);
     }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "workloads/layout/placed_groups.hpp"
+#include "workloads/layout/layout.hpp"
 
 namespace weft {
 namespace {

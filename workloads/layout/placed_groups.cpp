@@ -1,4 +1,4 @@
-#include "workloads/layout/placed_groups.hpp"
+#include "workloads/layout/layout.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,15 @@
 namespace weft {
 
 namespace {
+
+// Consecutive ranks of an axis, `size` long, that RankGroups::inner takes together: Layout::shard_ranks and
+// expert_inner say it of data and expert, and so of expert_data.
+std::uint32_t run_along(const Layout& layout, std::string_view axis, std::uint32_t size) {
+    return axis == "data"          ? layout.shard_ranks
+           : axis == "expert"      ? layout.expert_inner
+           : axis == "expert_data" ? layout.expert_shard_ranks()
+                                   : size;
+}
 
 using Digit = PlacedGroups::Digit;
 
@@ -115,13 +124,6 @@ std::vector<RankId> PlacedGroups::members(RankId rank) const {
         inner *= digit.size;
     }
     return members;
-}
-
-std::uint32_t run_along(const Layout& layout, std::string_view axis, std::uint32_t size) {
-    return axis == "data"          ? layout.shard_ranks
-           : axis == "expert"      ? layout.expert_inner
-           : axis == "expert_data" ? layout.expert_shard_ranks()
-                                   : size;
 }
 
 bool tensor_is_innermost(const Layout& layout) {

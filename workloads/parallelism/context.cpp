@@ -2,6 +2,7 @@
 // (ring: Liu et al. 2310.01889, cut causally balanced in 2 cp chunks; all-to-all: DeepSpeed-Ulysses 2309.14509).
 #include <algorithm>
 
+#include "models/transformer/kernel_parts.hpp"
 #include "models/transformer/recurrence.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"

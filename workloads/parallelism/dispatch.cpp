@@ -6,7 +6,7 @@
 #include "models/transformer/kernel_parts.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/layout/placed_groups.hpp"
+#include "workloads/layout/layout.hpp"
 
 namespace weft {
 namespace {

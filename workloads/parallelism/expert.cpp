@@ -1,9 +1,8 @@
 // Expert parallelism: the ranks of a group hold different experts of each layer and exchange tokens
 // (GShard, Lepikhin et al. 2006.16668). The group is cut out of the ranks of a stage. Megatron-core 0.8,
 // core/transformer/moe.
-#include "workloads/framework/expert_balancing.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/layout/placed_groups.hpp"
+#include "workloads/layout/layout.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/framework/stage_split.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft::parallelism {

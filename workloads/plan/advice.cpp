@@ -1,4 +1,4 @@
-#include "workloads/plan/advice.hpp"
+#include "workloads/plan/plan.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 
 #include "models/transformer/flops.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "topologies/library_reader.hpp"
+#include "topologies/machine.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/plan/stage_memory.hpp"
 #include "workloads/stage/stage_script.hpp"

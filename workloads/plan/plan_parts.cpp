@@ -1,3 +1,4 @@
+#include "models/transformer/prediction.hpp"
 #include "workloads/plan/plan.hpp"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 #include <utility>
 
 #include "models/memory/memory.hpp"
-#include "models/transformer/prediction.hpp"
+#include "models/transformer/kernels.hpp"
 #include "sim/base/check.hpp"
 #include "workloads/plan/stage_memory.hpp"
 

@@ -1,10 +1,11 @@
 #include "workloads/plan/stage_memory.hpp"
+#include "models/transformer/prediction.hpp"
 
 #include <map>
 #include <string_view>
 
 #include "models/transformer/kernel_parts.hpp"
-#include "models/transformer/prediction.hpp"
+#include "models/transformer/kernels.hpp"
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan/states_in_time.hpp"
 

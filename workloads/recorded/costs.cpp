@@ -10,7 +10,7 @@
 
 #include "sim/base/hash.hpp"
 #include "sim/network/link_traffic.hpp"
-#include "workloads/groups/costs_pool.hpp"
+#include "workloads/groups/families.hpp"
 
 namespace weft {
 namespace {

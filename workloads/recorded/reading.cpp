@@ -7,7 +7,7 @@
 
 #include "sim/base/texts.hpp"
 #include "sim/io/document.hpp"
-#include "workloads/formats/text.hpp"
+#include "workloads/formats/keys.hpp"
 
 namespace weft {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/engine/timeline.hpp"
-#include "workloads/layout/placed_groups.hpp"
+#include "workloads/layout/layout.hpp"
 #include "workloads/recorded/reading.hpp"
 #include "workloads/report/simulation.hpp"
 #include "workloads/script/script.hpp"

@@ -169,6 +169,18 @@ std::string place(const Job& job, const MachineInfo& machine) {
     return fmt::format("{} of the {} GPUs of {}", used, whole, node);
 }
 
+// That other traffic is on links which the job leaves alone; "" if it meets any.
+std::string unmet_traffic(const Fabric& fabric, std::span<const LinkReport> links) {
+    std::vector<std::string> unmet;
+    for (const LinkReport& link : links) {
+        if (!has_background(fabric, link.link_class)) continue;
+        if (link.peak_utilization > 0.0) return "";
+        unmet.push_back(link.link_class);
+    }
+    if (unmet.empty()) return "";
+    return fmt::format("no message of the job meets other traffic: it sends nothing over {}", fmt::join(unmet, ", "));
+}
+
 }  // namespace
 
 double Report::metric(std::string_view key) const {
@@ -206,22 +218,6 @@ Report planned_report(const Plan& plan, NetworkKind network) {
     report.ranks = job.layout.ranks();
     return report;
 }
-
-namespace {
-
-// That other traffic is on links which the job leaves alone; "" if it meets any.
-std::string unmet_traffic(const Fabric& fabric, std::span<const LinkReport> links) {
-    std::vector<std::string> unmet;
-    for (const LinkReport& link : links) {
-        if (!has_background(fabric, link.link_class)) continue;
-        if (link.peak_utilization > 0.0) return "";
-        unmet.push_back(link.link_class);
-    }
-    if (unmet.empty()) return "";
-    return fmt::format("no message of the job meets other traffic: it sends nothing over {}", fmt::join(unmet, ", "));
-}
-
-}  // namespace
 
 Report make_report(const Simulation& run) {
     const Program& program = run.step.program;

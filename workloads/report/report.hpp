@@ -13,7 +13,7 @@
 #include "topologies/vertex_names.hpp"
 #include "workloads/job/job.hpp"
 #include "workloads/metrics/metric.hpp"
-#include "workloads/plan/advice.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {

@@ -14,7 +14,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/collective/algorithm.hpp"
-#include "workloads/layout/rank_groups.hpp"
+#include "workloads/layout/layout.hpp"
 
 namespace weft {
 
@@ -117,7 +117,7 @@ class Script {
   public:
     // The main chain: each starts when the one before, and all that was waited for since, is done.
     ActionId compute(std::string_view label, Seconds duration, Where where);
-    ActionId call(const Call& call, Where where);
+    ActionId call(const Call& call, Where where = {});
     // Makes the action added last, a computation, longer and calls it otherwise.
     void extend(ActionId compute, Seconds duration, std::string_view label);
     // Whether something has been waited for since the last action of the chain, or its end was asked for.

@@ -1,9 +1,9 @@
-#include "workloads/search/call_costs.hpp"
+#include "workloads/search/screening.hpp"
 
 #include <algorithm>
 
 #include "workloads/framework/framework.hpp"
-#include "workloads/layout/placed_groups.hpp"
+#include "workloads/layout/layout.hpp"
 #include "workloads/stage/pass_writer.hpp"
 
 namespace weft {

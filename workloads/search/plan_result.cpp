@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <regex>
 #include <tuple>
 
 #include "sim/base/check.hpp"
-#include "sim/base/texts.hpp"
-#include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
@@ -31,16 +29,6 @@ std::vector<double> ranks(std::span<const double> values) {
         first = end;
     }
     return ranks;
-}
-
-// "3e+08": behind what follows the mantissa that ends at `end`.
-std::size_t end_of_exponent(std::string_view text, std::size_t end) {
-    const bool is_there = end + 2 < text.size() && text[end] == 'e' && (text[end + 1] == '+' || text[end + 1] == '-') &&
-                          is_digit(text[end + 2]);
-    if (!is_there) return end;
-    end += 2;
-    while (end < text.size() && is_digit(text[end])) ++end;
-    return end;
 }
 
 ScreeningQuality quality_of(const PlanResult& result, const std::vector<std::size_t>& order) {
@@ -89,29 +77,11 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
     return xx == 0 || yy == 0 ? 1.0 : xy / std::sqrt(xx * yy);
 }
 
+// Numbers that are part of a name ("1f1b", "ZeRO-3") tell reasons apart.
 std::string without_numbers(std::string_view message) {
-    std::string text;
-    for (std::size_t i = 0; i < message.size(); ++i) {
-        // Numbers that are part of a name ("1f1b", "ZeRO-3") tell reasons apart.
-        const bool in_word =
-            i > 0 && (std::isalnum(static_cast<unsigned char>(message[i - 1])) || message[i - 1] == '-');
-        if (!is_digit(message[i]) || in_word) {
-            text += message[i];
-            continue;
-        }
-        std::size_t end = i;
-        while (end < message.size() && (is_digit(message[end]) || message[end] == '.')) ++end;
-        while (message[end - 1] == '.') --end;
-        end = end_of_exponent(message, end);
-        const bool names = end < message.size() && std::isalpha(static_cast<unsigned char>(message[end]));
-        if (names) {
-            text += message.substr(i, end - i);
-        } else {
-            text += '#';
-        }
-        i = end - 1;
-    }
-    return text;
+    static const std::regex number(
+        R"((^|[^[:alnum:]-])\d+(?:\.+\d+)*(?:e[+-]\d+(?![[:alnum:]])|(?![[:alnum:]]|\.+\d)))");
+    return std::regex_replace(std::string(message), number, "$1#");
 }
 
 std::vector<Difference> differences(const StepParts& slower, const StepParts& faster) {
@@ -169,9 +139,7 @@ std::optional<MemoryAdvice> more_nodes(const Study& study) {
         Study changed = study;
         changed.job.nodes *= factor;
         changed.job.layout.size(scheme.axis) *= factor;
-        changed.job.layout.shard_ranks = shard_ranks(changed.job);
-        changed.job.layout.expert_inner = expert_inner(changed.job);
-        settle_imbalance(changed.job);
+        settle_groups(changed.job);
         changed.job.packing = packed_attention(changed.job);
         return changed;
     };

@@ -1,4 +1,4 @@
-#include "workloads/search/search_space.hpp"
+#include "workloads/search/plan_result.hpp"
 
 #include <fmt/format.h>
 
@@ -62,9 +62,7 @@ std::uint32_t SearchSpace::at_rest(std::size_t knob) const {
 
 void SearchSpace::apply(const Candidate& candidate, Job& job) const {
     for (std::size_t k = 0; k < knobs_.size(); ++k) knobs_[k].set(job, candidate.values[k]);
-    job.layout.shard_ranks = shard_ranks(job);
-    job.layout.expert_inner = expert_inner(job);
-    settle_imbalance(job);
+    settle_groups(job);
 }
 
 Study SearchSpace::study(const Candidate& candidate) const {

@@ -1,4 +1,4 @@
-#include "workloads/search/slot_order.hpp"
+#include "workloads/search/screening.hpp"
 
 #include <algorithm>
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/transformer/kernels.hpp"
 #include "models/transformer/prediction.hpp"
 #include "workloads/plan/stage_memory.hpp"
 #include "workloads/stage/layer_writer.hpp"

@@ -22,7 +22,7 @@
 #include <optional>
 #include <vector>
 
-#include "workloads/data_parallel/stage_tensors.hpp"
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/stage/end_writer.hpp"
 
 namespace weft {

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/framework/expert_balancing.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/stage/rank_writer.hpp"

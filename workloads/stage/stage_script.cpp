@@ -237,7 +237,7 @@ class StageWriter {
         return first + (turns && !all_warm_up ? 2 : 1);
     }
     void step_calls(const Calls& calls) {
-        for (const Call& call : calls) script_.call(call, {});
+        for (const Call& call : calls) script_.call(call);
     }
     // Parameters that several ranks hold apart from data parallelism: the two copies under a bidirectional schedule,
     // and what schemes have of them.
@@ -265,8 +265,7 @@ class StageWriter {
                           RankGroups::mirror(),
                           {stage_.trained() * bytes},
                           "all-reduce mirrored gradients",
-                          bytes == 4.0 ? "fp32" : element_name(job_)},
-                         {});
+                          bytes == 4.0 ? "fp32" : element_name(job_)});
         }
         data_parallel_->finish_gradients(script_);
         reduce_shared_gradients();

@@ -7,7 +7,7 @@
 
 #include "sim/base/table.hpp"
 #include "sim/collective/algorithm.hpp"
-#include "workloads/layout/rank_groups.hpp"
+#include "workloads/layout/layout.hpp"
 
 namespace weft::lanes {
 

@@ -52,11 +52,6 @@ VolumeTable framework_volume(const Plan& plan, RankId rank);
 // "reduce_scatter_tensor", ...
 VolumeTable logger_volume(const Plan& plan, RankId rank);
 
-// The function of deepspeed.comm behind a call, and the size that its logger shows: the shard of a gather, the whole
-// of other tensors.
-std::string_view logged_name(const Call& call);
-Bytes logged_size(const Call& call, std::uint32_t group_size);
-
 // The log that DeepSpeed's communication logger would write of a run: every call of one rank that goes through
 // deepspeed.comm, in order, with how long it took. The logger makes each call block, and so does the run.
 struct LoggedCall {

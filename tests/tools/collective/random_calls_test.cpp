@@ -11,7 +11,7 @@
 #include <string>
 
 #include "tools/collective/table.hpp"
-#include "topologies/library_reader.hpp"
+#include "topologies/machine.hpp"
 
 namespace weft {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "tests/tools/page/small_runs.hpp"
-#include "workloads/layout/placed_groups.hpp"
+#include "workloads/layout/layout.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"
 

@@ -13,18 +13,18 @@
 namespace weft {
 namespace {
 
-struct CsvRow {
+struct PublishedLink {
     std::string a, b, kind;
     double links = 0, gigabytes = 0;
 };
 
-std::vector<CsvRow> read_facts() {
+std::vector<PublishedLink> read_facts() {
     std::ifstream file(WEFT_TEST_DATA "/topologies/data/frontier_node_links.csv");
-    std::vector<CsvRow> rows;
+    std::vector<PublishedLink> rows;
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with("#") || line.starts_with("a,b")) continue;
         std::istringstream cells(line);
-        CsvRow row;
+        PublishedLink row;
         std::string links, gigabytes;
         std::getline(cells, row.a, ',') && std::getline(cells, row.b, ',') && std::getline(cells, row.kind, ',') &&
             std::getline(cells, links, ',') && std::getline(cells, gigabytes, ',');
@@ -53,7 +53,7 @@ class frontier_node : public testing::Test {
 
 TEST_F(frontier_node, links_are_those_of_the_published_table) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, double> published;
-    for (const CsvRow& row : read_facts()) {
+    for (const PublishedLink& row : read_facts()) {
         if (row.kind != "xgmi") continue;
         const auto a = static_cast<std::uint32_t>(std::stoul(row.a.substr(3)));
         const auto b = static_cast<std::uint32_t>(std::stoul(row.b.substr(3)));
@@ -79,7 +79,7 @@ TEST_F(frontier_node, even_dies_have_seven_links_and_odd_ones_six) {
 
 TEST_F(frontier_node, nics_hang_on_the_odd_dies_of_the_published_table) {
     std::uint32_t nics = 0;
-    for (const CsvRow& row : read_facts()) {
+    for (const PublishedLink& row : read_facts()) {
         if (row.kind != "pcie4_esm") continue;
         ++nics;
         const auto nic = static_cast<std::uint32_t>(std::stoul(row.a.substr(3)));

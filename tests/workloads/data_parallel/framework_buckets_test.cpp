@@ -7,7 +7,7 @@
 
 #include "tests/csv.hpp"
 #include "tests/workloads/data_parallel/stage_driver.hpp"
-#include "workloads/data_parallel/stage_tensors.hpp"
+#include "workloads/data_parallel/data_parallel.hpp"
 
 namespace weft {
 namespace {

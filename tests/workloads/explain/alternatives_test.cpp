@@ -1,4 +1,4 @@
-#include "workloads/explain/what_if.hpp"
+#include "workloads/explain/explanation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/explain/path_causes.hpp"
+#include "workloads/explain/explanation.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -13,7 +13,6 @@
 #include "sim/io/diagnostics.hpp"
 #include "tests/workloads/random_jobs.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/explain/explanation.hpp"
 
 namespace weft {
 namespace {

@@ -10,7 +10,6 @@
 #include "sim/io/diagnostics.hpp"
 #include "tests/workloads/random_jobs.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/explain/what_if.hpp"
 
 namespace weft {
 namespace {

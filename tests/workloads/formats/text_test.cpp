@@ -1,4 +1,4 @@
-#include "workloads/formats/text.hpp"
+#include "workloads/formats/keys.hpp"
 
 #include <gtest/gtest.h>
 

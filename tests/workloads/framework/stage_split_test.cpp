@@ -1,4 +1,4 @@
-#include "workloads/framework/stage_split.hpp"
+#include "workloads/framework/framework.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Groups that are others moved cost what they cost laid and routed one by one, to the bit.
-#include "workloads/groups/costs_pool.hpp"
+#include "workloads/groups/families.hpp"
 
 #include <gtest/gtest.h>
 

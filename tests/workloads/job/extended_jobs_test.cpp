@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "workloads/job/job.hpp"
-#include "workloads/job/study_sources.hpp"
+#include "workloads/job/job_reading.hpp"
 
 namespace weft {
 namespace {

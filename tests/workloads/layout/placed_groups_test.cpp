@@ -1,5 +1,5 @@
 // Groups against a slow oracle that compares coordinates of every pair of ranks.
-#include "workloads/layout/placed_groups.hpp"
+#include "workloads/layout/layout.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

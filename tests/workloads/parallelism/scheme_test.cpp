@@ -11,8 +11,8 @@
 #include "sim/io/diagnostics.hpp"
 #include "tests/workloads/soundness.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/layout/placed_groups.hpp"
-#include "workloads/search/search_space.hpp"
+#include "workloads/layout/layout.hpp"
+#include "workloads/search/plan_result.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {

@@ -1,5 +1,5 @@
 // Advice is only what was tried: each change, taken as the job file would have it, needs what was promised.
-#include "workloads/plan/advice.hpp"
+#include "workloads/plan/plan.hpp"
 
 #include <gtest/gtest.h>
 

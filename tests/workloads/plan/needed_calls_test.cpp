@@ -6,7 +6,7 @@
 
 #include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
-#include "topologies/library_reader.hpp"
+#include "topologies/machine.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "models/transformer/flops.hpp"
+#include "models/transformer/kernels.hpp"
 #include "models/transformer/prediction.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/plan/plan.hpp"

@@ -12,7 +12,7 @@
 #include "tests/workloads/candidates.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/plan/plan.hpp"
-#include "workloads/search/search_space.hpp"
+#include "workloads/search/plan_result.hpp"
 
 namespace weft {
 namespace {

@@ -1,5 +1,5 @@
 // Slots of pipelines lined up, against published closed forms and against themselves.
-#include "workloads/search/slot_order.hpp"
+#include "workloads/search/screening.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include "sim/io/document.hpp"
 #include "sim/io/wire.hpp"
 #include "workloads/formats/chakra/chakra.hpp"
-#include "workloads/formats/text.hpp"
+#include "workloads/formats/keys.hpp"
 #include "workloads/recorded/reading.hpp"
 
 namespace weft {

@@ -6,10 +6,21 @@
 #include <string>
 
 #include "workloads/formats/deepspeed/keys.hpp"
-#include "workloads/formats/text.hpp"
+#include "workloads/formats/keys.hpp"
 
 namespace weft {
 namespace {
+
+// A size, which is often written as a text ("5e8"); 0 where nothing is said.
+double deepspeed_size(Field& field, std::string_view key) {
+    if (!says(field, key)) return 0;
+    if (!field.is_text(key)) return field.number(key);
+    Document word = Document::parse("--set", "{}");
+    word.assign("size=" + field.text(key));
+    if (word.root().is_number("size")) return word.root().number("size");
+    field.error(key, "expected a number or \"auto\", got \"" + field.text(key) + "\"");
+    return 1;
+}
 
 void take_size(ForeignKeys& in, std::string_view key, std::string_view path) {
     if (says(in.keys, key)) in.put(path, deepspeed_size(in.keys, key), key);
@@ -153,16 +164,6 @@ Import read_deepspeed_files(std::span<const SourceFile> files, const FormatOptio
 
 bool says(Field& field, std::string_view key) {
     return field.has(key) && !(field.is_text(key) && field.text(key) == "auto");
-}
-
-double deepspeed_size(Field& field, std::string_view key) {
-    if (!says(field, key)) return 0;
-    if (!field.is_text(key)) return field.number(key);
-    Document word = Document::parse("--set", "{}");
-    word.assign("size=" + field.text(key));
-    if (word.root().is_number("size")) return word.root().number("size");
-    field.error(key, "expected a number or \"auto\", got \"" + field.text(key) + "\"");
-    return 1;
 }
 
 void read_deepspeed_batch(ForeignKeys& in, double ranks, std::string_view steps_key) {

@@ -11,8 +11,6 @@ namespace weft {
 
 // Whether the key is there and says something itself: "auto" (Hugging Face's Trainer) says: as elsewhere.
 bool says(Field& field, std::string_view key);
-// A size, which is often written as a text ("5e8"); 0 where nothing is said.
-double deepspeed_size(Field& field, std::string_view key);
 
 // Micro-batch and batch: train_batch_size = micro-batch x accumulation steps x data ranks. `ranks`: data ranks, 0 where
 // they are not known. What cannot be known is asked for. `steps`: the key of the accumulation steps.

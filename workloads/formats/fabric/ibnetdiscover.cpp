@@ -12,7 +12,7 @@
 
 #include "topologies/placement.hpp"
 #include "workloads/formats/fabric/fabric.hpp"
-#include "workloads/formats/text.hpp"
+#include "workloads/formats/keys.hpp"
 
 namespace weft::formats {
 namespace {

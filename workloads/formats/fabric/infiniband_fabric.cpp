@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "workloads/formats/text.hpp"
+#include "workloads/formats/keys.hpp"
 
 namespace weft {
 namespace {

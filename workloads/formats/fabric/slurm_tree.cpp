@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
-#include "topologies/measurements/lines.hpp"
+#include "topologies/measurements/measurement.hpp"
 #include "topologies/placement.hpp"
 #include "workloads/formats/keys.hpp"
-#include "workloads/formats/text.hpp"
 
 namespace weft {
 namespace {

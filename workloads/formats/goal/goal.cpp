@@ -16,7 +16,7 @@
 #include <optional>
 
 #include "sim/base/texts.hpp"
-#include "workloads/formats/text.hpp"
+#include "workloads/formats/keys.hpp"
 #include "workloads/recorded/reading.hpp"
 
 namespace weft {

@@ -11,7 +11,6 @@
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/huggingface/keys.hpp"
 #include "workloads/formats/keys.hpp"
-#include "workloads/formats/text.hpp"
 
 namespace weft::formats {
 namespace {

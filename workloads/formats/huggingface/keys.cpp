@@ -8,7 +8,6 @@
 
 #include "sim/base/texts.hpp"
 #include "workloads/formats/keys.hpp"
-#include "workloads/formats/text.hpp"
 
 namespace weft {
 

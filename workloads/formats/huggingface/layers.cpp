@@ -9,7 +9,6 @@
 #include "sim/base/texts.hpp"
 #include "workloads/formats/huggingface/keys.hpp"
 #include "workloads/formats/keys.hpp"
-#include "workloads/formats/text.hpp"
 
 namespace weft {
 namespace {

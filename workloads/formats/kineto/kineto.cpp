@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "topologies/library_reader.hpp"
+#include "topologies/machine.hpp"
 #include "workloads/formats/format.hpp"
-#include "workloads/formats/text.hpp"
+#include "workloads/formats/keys.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
 #include "workloads/recorded/reading.hpp"
 #include "workloads/recorded/recorded_step.hpp"

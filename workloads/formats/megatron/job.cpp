@@ -11,7 +11,7 @@
 #include <cstdlib>
 
 #include "topologies/machine.hpp"
-#include "topologies/measurements/lines.hpp"
+#include "topologies/measurements/measurement.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/layout/layout.hpp"

@@ -9,7 +9,6 @@
 #include "sim/base/texts.hpp"
 #include "sim/io/values.hpp"
 #include "workloads/formats/keys.hpp"
-#include "workloads/formats/text.hpp"
 #include "workloads/framework/refusals.hpp"
 
 namespace weft {
@@ -59,6 +58,80 @@ void tell(MegatronReading& reading, std::string_view section, FormatNote::Severi
     }
 }
 
+// One that the reader asks for.
+bool is_read(std::string_view key) { return is_among("read", key) || is_among("on_by_default", key); }
+
+// Whether a key can change what a step does: one of those with an effect, refused or warned of.
+bool matters(std::string_view key) {
+    if (key == "tokenizer_type") return false;
+    return is_read(key) || is_among("refused", key) || is_among("warned", key);
+}
+
+// What is left: known to have no effect, refused, or noted.
+void sort_out_keys(MegatronReading& reading) {
+    tell(reading, "refused", FormatNote::Severity::error);
+    tell(reading, "warned", FormatNote::Severity::warning);
+    tell(reading, "on_by_default", FormatNote::Severity::warning);
+    const std::string_view of_the_other = reading.deepspeed ? "megatron_alone" : "deepspeed_alone";
+    for (const std::string& key : reading.keys.unasked()) {
+        // What is read elsewhere changes nothing here.
+        const bool idle = is_among("without_effect", key) || (is_read(key) && !is_among(of_the_other, key));
+        if (idle && reading.keys.has(key)) reading.import.without_effect.push_back(reading.keys.origin(key));
+    }
+    note_rest(reading.import, reading.keys);
+}
+
+// What the user says in place of a key.
+bool is_overridden(const FormatOptions& options, std::string_view key) {
+    constexpr std::pair<std::string_view, std::string_view> paths[] = {
+        {"global_batch_size", "batch.global"},
+        {"micro_batch_size", "batch.micro"},
+        {"seq_length", "batch.sequence"},
+        {"tensor_model_parallel_size", "layout.tensor"},
+        {"pipeline_model_parallel_size", "layout.pipeline"},
+        {"context_parallel_size", "layout.context"},
+        {"expert_model_parallel_size", "layout.expert"}};
+    for (const auto& [name, path] : paths) {
+        if (name == key) return overridden_by_user(options, path);
+    }
+    return options.vocabulary > 0 && (key == "vocab_size" || key == "padded_vocab_size");
+}
+
+void ask_for_variables(MegatronReading& reading) {
+    for (const auto& [key, value] : reading.input.unknown) {
+        const auto& [names, place] = value;
+        if (!matters(key) || is_overridden(reading.options, key)) continue;
+        reading.import.error(
+            place, names.empty()
+                       ? "its value is not known"
+                       : fmt::format("depends on ${0}, which is not set; give --variable {0}=VALUE", names.front()));
+    }
+}
+
+Import read_arguments(const MegatronInput& input, const FormatOptions& options) {
+    Import import;
+    Document document = input.keys.document(input.file.file);
+    MegatronReading reading{import, document.root(), options, input};
+    reading.deepspeed = reading.on("deepspeed") || reading.has("zero_stage");
+    ask_for_variables(reading);
+    if (import.has_errors()) return import;
+    const Field given = document.copy().root();
+    bool trains =
+        reading.number("tensor_model_parallel_size") > 1 || reading.number("pipeline_model_parallel_size") > 1;
+    for (const std::string_view key :
+         {"micro_batch_size", "global_batch_size", "seq_length", "encoder_seq_length", "train_iters", "train_samples"})
+        trains = trains || given.has(key);
+    import.kind = trains ? FormatKind::job : FormatKind::model;
+    if (import.kind == FormatKind::job) {
+        read_megatron_job(reading);
+    } else {
+        read_megatron_model(reading, import.object);
+    }
+    sort_out_keys(reading);
+    take_mistakes(import, document);
+    return import;
+}
+
 }  // namespace
 
 MegatronName megatron_name(std::string_view flag) {
@@ -75,30 +148,10 @@ bool is_megatron_switch(std::string_view key) { return is_among("switches", key)
 
 bool is_megatron_list(std::string_view key) { return is_among("lists", key); }
 
-bool is_read_of_megatron(std::string_view key) { return is_among("read", key) || is_among("on_by_default", key); }
-
-bool matters_to_megatron(std::string_view key) {
-    if (key == "tokenizer_type") return false;
-    return is_read_of_megatron(key) || is_among("refused", key) || is_among("warned", key);
-}
-
 bool is_megatron_flag(std::string_view flag) {
     if (!flag.starts_with("--")) return false;
     const std::string key = megatron_name(flag.substr(0, flag.find('='))).key;
-    return matters_to_megatron(key) || is_among("without_effect", key);
-}
-
-void sort_out_megatron_keys(MegatronReading& reading) {
-    tell(reading, "refused", FormatNote::Severity::error);
-    tell(reading, "warned", FormatNote::Severity::warning);
-    tell(reading, "on_by_default", FormatNote::Severity::warning);
-    const std::string_view of_the_other = reading.deepspeed ? "megatron_alone" : "deepspeed_alone";
-    for (const std::string& key : reading.keys.unasked()) {
-        // What is read elsewhere changes nothing here.
-        const bool idle = is_among("without_effect", key) || (is_read_of_megatron(key) && !is_among(of_the_other, key));
-        if (idle && reading.keys.has(key)) reading.import.without_effect.push_back(reading.keys.origin(key));
-    }
-    note_rest(reading.import, reading.keys);
+    return matters(key) || is_among("without_effect", key);
 }
 
 void MegatronInput::add(std::string_view flag, std::string_view value, bool has_value, Origin origin) {
@@ -122,7 +175,7 @@ void MegatronInput::add_json(std::string_view key, std::string json, Origin orig
 }
 
 bool MegatronReading::has(std::string_view key) const {
-    WEFT_CHECK(is_read_of_megatron(key), "a key is asked for that the table of flags does not call read");
+    WEFT_CHECK(is_read(key), "a key is asked for that the table of flags does not call read");
     return keys.has(key);
 }
 
@@ -184,61 +237,6 @@ void MegatronReading::needs(std::string_view since, std::string_view key) {
     version = since;
     import.object.object("megatron").set("version", since, origin(key));
 }
-
-namespace {
-
-// What the user says in place of a key.
-bool is_overridden(const FormatOptions& options, std::string_view key) {
-    constexpr std::pair<std::string_view, std::string_view> paths[] = {
-        {"global_batch_size", "batch.global"},
-        {"micro_batch_size", "batch.micro"},
-        {"seq_length", "batch.sequence"},
-        {"tensor_model_parallel_size", "layout.tensor"},
-        {"pipeline_model_parallel_size", "layout.pipeline"},
-        {"context_parallel_size", "layout.context"},
-        {"expert_model_parallel_size", "layout.expert"}};
-    for (const auto& [name, path] : paths) {
-        if (name == key) return overridden_by_user(options, path);
-    }
-    return options.vocabulary > 0 && (key == "vocab_size" || key == "padded_vocab_size");
-}
-
-void ask_for_variables(MegatronReading& reading) {
-    for (const auto& [key, value] : reading.input.unknown) {
-        const auto& [names, place] = value;
-        if (!matters_to_megatron(key) || is_overridden(reading.options, key)) continue;
-        reading.import.error(
-            place, names.empty()
-                       ? "its value is not known"
-                       : fmt::format("depends on ${0}, which is not set; give --variable {0}=VALUE", names.front()));
-    }
-}
-
-Import read_arguments(const MegatronInput& input, const FormatOptions& options) {
-    Import import;
-    Document document = input.keys.document(input.file.file);
-    MegatronReading reading{import, document.root(), options, input};
-    reading.deepspeed = reading.on("deepspeed") || reading.has("zero_stage");
-    ask_for_variables(reading);
-    if (import.has_errors()) return import;
-    const Field given = document.copy().root();
-    bool trains =
-        reading.number("tensor_model_parallel_size") > 1 || reading.number("pipeline_model_parallel_size") > 1;
-    for (const std::string_view key :
-         {"micro_batch_size", "global_batch_size", "seq_length", "encoder_seq_length", "train_iters", "train_samples"})
-        trains = trains || given.has(key);
-    import.kind = trains ? FormatKind::job : FormatKind::model;
-    if (import.kind == FormatKind::job) {
-        read_megatron_job(reading);
-    } else {
-        read_megatron_model(reading, import.object);
-    }
-    sort_out_megatron_keys(reading);
-    take_mistakes(import, document);
-    return import;
-}
-
-}  // namespace
 
 Import read_megatron_input(const MegatronInput& input, const FormatOptions& options, const Import& found) {
     Import import = read_arguments(input, options);

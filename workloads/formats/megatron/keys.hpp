@@ -82,15 +82,9 @@ struct MegatronReading {
 };
 
 // What the launch in Bash scripts or lists of flags is given, with the variables that they set one after another. Notes
-// go to `import`, here and below.
+// go to `import`.
 MegatronInput megatron_script_arguments(std::span<const SourceFile> files, const FormatOptions& options,
                                         Import& import);
-// model_config.yaml of the functional tests: MODEL_ARGS and ENV_VARS.
-MegatronInput megatron_test_arguments(const SourceFile& file, const FormatOptions& options, Import& import);
-// A model or an experiment of Primus; what it extends is read from beside it, or is among `files`. Throws ConfigError
-// for files that extend themselves or are not there.
-MegatronInput primus_arguments(std::span<const SourceFile> files, const FormatOptions& options, Import& import);
-
 // Makes a job, or a model where nothing of a training run is said. What was `found` before is told first.
 Import read_megatron_input(const MegatronInput& input, const FormatOptions& options, const Import& found);
 // The same onto a job that another reader began, or will go on with.
@@ -108,19 +102,11 @@ HybridPattern hybrid_pattern(MegatronReading& reading);
 std::uint32_t megatron_layers(MegatronReading& reading);
 // Kinds of layers, and what all layers have that plain ones have not; after the model's experts.
 void read_megatron_layers(MegatronReading& reading, Draft& model);
-void read_hybrid_pattern(MegatronReading& reading, Draft& model, const HybridPattern& pattern);
-// What a layer, or all, has because of a key; of windows the tokens that one sees, 0: all.
-void add_delta_net(MegatronReading& reading, Draft& layer, std::string_view because);
-void add_indexer(MegatronReading& reading, Draft& layer, std::string_view because);
-std::uint32_t read_window(MegatronReading& reading);
-void add_window(MegatronReading& reading, Draft& layer, std::uint32_t tokens);
 // Layers on pipeline ranks; the version that what was found came with, empty: any.
 std::string_view read_megatron_stages(MegatronReading& reading);
 void read_megatron_settings(MegatronReading& reading);
 void read_megatron_balancing(MegatronReading& reading);  // of experts
 void read_megatron_recompute(MegatronReading& reading);  // of activations, and their copies on the host
-// What is left: known to have no effect, refused, or noted.
-void sort_out_megatron_keys(MegatronReading& reading);
 
 // The name under which argparse keeps a flag, and what a flag without a value means: "no_rope_fusion" is
 // {"apply_rope_fusion", "false"}.
@@ -129,12 +115,9 @@ struct MegatronName {
     std::string_view json;  // "true" or "false"
 };
 MegatronName megatron_name(std::string_view flag);
-bool is_megatron_flag(std::string_view flag);    // "--hidden-size", of the table
-bool is_megatron_switch(std::string_view key);   // one that has no value
-bool is_megatron_list(std::string_view key);     // one with several
-bool is_read_of_megatron(std::string_view key);  // one that the reader asks for
-// Whether a key can change what a step does: one of those with an effect, refused or warned of.
-bool matters_to_megatron(std::string_view key);
+bool is_megatron_flag(std::string_view flag);   // "--hidden-size", of the table
+bool is_megatron_switch(std::string_view key);  // one that has no value
+bool is_megatron_list(std::string_view key);    // one with several
 
 // "([0]*3+[1]*58)": a list of Python of small whole numbers; empty if it is none.
 std::vector<std::uint32_t> python_list(std::string_view text);

@@ -69,6 +69,8 @@ class YamlArguments {
     ShellVariables variables_;
 };
 
+// A model or an experiment of Primus; what it extends is read from beside it, or is among `files`. Throws ConfigError
+// for files that extend themselves or are not there.
 class Primus {
   public:
     Primus(std::span<const SourceFile> files, const FormatOptions& options, Import& import)
@@ -244,19 +246,7 @@ bool is_megatron_file(const SourceFile& file) {
     return is_test_configuration(text) || is_script(text) || is_primus(text);
 }
 
-Import read_megatron_files(std::span<const SourceFile> files, const FormatOptions& options) {
-    Import found;
-    const SourceFile& last = files.back();
-    const bool yaml = is_test_configuration(last.text) || !is_script(last.text);
-    if (files.size() > 1 && is_test_configuration(last.text)) refuse_file(last.path, "is read alone");
-    const MegatronInput input = is_test_configuration(last.text) ? megatron_test_arguments(last, options, found)
-                                : yaml                           ? primus_arguments(files, options, found)
-                                                                 : megatron_script_arguments(files, options, found);
-    return read_megatron_input(input, options, found);
-}
-
-}  // namespace
-
+// model_config.yaml of the functional tests: MODEL_ARGS and ENV_VARS.
 MegatronInput megatron_test_arguments(const SourceFile& file, const FormatOptions& options, Import& import) {
     MegatronInput input;
     input.file.file = file.path;
@@ -284,9 +274,18 @@ MegatronInput megatron_test_arguments(const SourceFile& file, const FormatOption
     return input;
 }
 
-MegatronInput primus_arguments(std::span<const SourceFile> files, const FormatOptions& options, Import& import) {
-    return Primus(files, options, import).read();
+Import read_megatron_files(std::span<const SourceFile> files, const FormatOptions& options) {
+    Import found;
+    const SourceFile& last = files.back();
+    const bool yaml = is_test_configuration(last.text) || !is_script(last.text);
+    if (files.size() > 1 && is_test_configuration(last.text)) refuse_file(last.path, "is read alone");
+    const MegatronInput input = is_test_configuration(last.text) ? megatron_test_arguments(last, options, found)
+                                : yaml                           ? Primus(files, options, found).read()
+                                                                 : megatron_script_arguments(files, options, found);
+    return read_megatron_input(input, options, found);
 }
+
+}  // namespace
 
 namespace formats {
 

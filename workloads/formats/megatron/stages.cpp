@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
-#include "workloads/framework/stage_split.hpp"
 #include "workloads/layout/layout.hpp"
 
 namespace weft {

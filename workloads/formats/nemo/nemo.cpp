@@ -6,7 +6,6 @@
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 #include "workloads/formats/nemo/values.hpp"
-#include "workloads/formats/text.hpp"
 
 namespace weft::formats {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <optional>
 
-#include "topologies/measurements/lines.hpp"
-#include "workloads/formats/text.hpp"
+#include "topologies/measurements/measurement.hpp"
+#include "workloads/formats/keys.hpp"
 
 namespace weft {
 namespace {

@@ -8,9 +8,8 @@
 
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
-#include "topologies/measurements/lines.hpp"
+#include "topologies/measurements/measurement.hpp"
 #include "workloads/formats/keys.hpp"
-#include "workloads/formats/text.hpp"
 
 namespace weft {
 namespace {

@@ -10,9 +10,9 @@
 #include <set>
 
 #include "sim/io/document.hpp"
-#include "topologies/measurements/lines.hpp"
+#include "topologies/measurements/measurement.hpp"
+#include "workloads/formats/keys.hpp"
 #include "workloads/formats/node/node.hpp"
-#include "workloads/formats/text.hpp"
 
 namespace weft::formats {
 namespace {

@@ -8,9 +8,9 @@
 #include <map>
 #include <set>
 
-#include "topologies/measurements/lines.hpp"
+#include "topologies/measurements/measurement.hpp"
+#include "workloads/formats/keys.hpp"
 #include "workloads/formats/node/node.hpp"
-#include "workloads/formats/text.hpp"
 
 namespace weft::formats {
 namespace {

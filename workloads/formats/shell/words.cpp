@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/base/texts.hpp"
-#include "workloads/formats/text.hpp"
+#include "workloads/formats/keys.hpp"
 
 namespace weft {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "models/device/device.hpp"
 #include "topologies/machine.hpp"
-#include "topologies/measurements/lines.hpp"
+#include "topologies/measurements/measurement.hpp"
 
 namespace weft {
 namespace {

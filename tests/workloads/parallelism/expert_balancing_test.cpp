@@ -1,5 +1,5 @@
 // Calls that keep experts evenly loaded, against what Megatron-core's router.py and moe_utils.py call by version.
-#include "workloads/framework/expert_balancing.hpp"
+#include "workloads/parallelism/experts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
