@@ -10,16 +10,11 @@
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/files.hpp"
-#include "tools/collective/request.hpp"
 #include "tools/options.hpp"
-#include "tools/output/result_texts.hpp"
 #include "tools/parallel.hpp"
-#include "topologies/blocks/block.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
-#include "workloads/recorded/measured_calls.hpp"
-#include "workloads/recorded/reading.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {

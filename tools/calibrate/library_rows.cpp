@@ -9,18 +9,12 @@
 
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "sim/io/files.hpp"
 #include "tools/collective/request.hpp"
 #include "tools/options.hpp"
-#include "tools/output/result_texts.hpp"
-#include "tools/parallel.hpp"
 #include "topologies/blocks/block.hpp"
-#include "topologies/library_reader.hpp"
-#include "workloads/formats/job_file.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
 #include "workloads/recorded/measured_calls.hpp"
 #include "workloads/recorded/reading.hpp"
-#include "workloads/report/simulation.hpp"
 
 namespace weft {
 namespace {
