@@ -13,6 +13,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -96,18 +97,19 @@ class TraceWriter {
             "\"pg_count\": {}, \"pg_config\": {}}},\n"
             "\"displayTimeUnit\": \"ms\", \"baseTimeNanoseconds\": 0, \"traceEvents\": [\n",
             nlohmann::json(plan_.device.name).dump(), index(rank_.rank), step_.ranks(), groups.size(), groups.dump());
-        const auto name = [&](std::string_view what, int process, int thread, std::string_view called) {
-            text_ += fmt::format(
-                "{}{{\"ph\": \"M\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"ts\": 0, \"args\": "
-                "{{\"name\": \"{}\"}}}}",
-                text_.ends_with("[\n") ? "" : ",\n", what, process, thread, called);
-        };
-        name("process_name", host_process, 0, fmt::format("host of rank {}", index(rank_.rank)));
-        name("thread_name", host_process, forward_thread, "forward, optimizer");
-        name("thread_name", host_process, backward_thread, "backward");
-        name("thread_name", host_process, call_thread, "communication, copies");
-        name("process_name", 0, 0, fmt::format("rank {}", index(rank_.rank)));
-        name("thread_name", 0, compute_stream, "stream 7: computation");
+        name_track("process_name", host_process, 0, fmt::format("host of rank {}", index(rank_.rank)));
+        name_track("thread_name", host_process, forward_thread, "forward, optimizer");
+        name_track("thread_name", host_process, backward_thread, "backward");
+        name_track("thread_name", host_process, call_thread, "communication, copies");
+        name_track("process_name", 0, 0, fmt::format("rank {}", index(rank_.rank)));
+        name_track("thread_name", 0, compute_stream, "stream 7: computation");
+    }
+
+    void name_track(std::string_view what, int process, int thread, std::string_view called) {
+        text_ += fmt::format(
+            "{}{{\"ph\": \"M\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"ts\": 0, \"args\": {{\"name\": "
+            "\"{}\"}}}}",
+            text_.ends_with("[\n") ? "" : ",\n", what, process, thread, called);
     }
 
     void add(std::string_view category, std::string_view name, int process, int thread, std::int64_t begin,
@@ -271,6 +273,7 @@ class TraceWriter {
         const std::int64_t begin = nanoseconds(rank_.spans[node].begin), end = nanoseconds(rank_.spans[node].end);
         const std::int64_t at = std::max<std::int64_t>({std::min(launched_, begin - 2), issued_, 0});
         issued_ = at + (begin - at > 2'000 ? 1'000 : 1);
+        if (streams_.insert(stream).second) name_track("thread_name", 0, stream, fmt::format("stream {}", stream));
         add("cuda_runtime", "cudaLaunchKernel", host_process, call_thread, at, issued_,
             fmt::format("\"correlation\": {}", correlation_));
         add(category, name, 0, stream, std::max(begin, at), std::max(end, at), args);
@@ -282,6 +285,7 @@ class TraceWriter {
     const SimulatedHost host_;
     std::vector<CallSpan> calls_;  // when the rank communicates, one after another
     std::string text_;
+    std::set<int> streams_;  // beside that of computation, that are named
     HostPass pass_;
     std::int64_t launched_ = 0;  // when the host was through with the last launch, ns
     std::int64_t issued_ = 0;    // the same of calls and copies
