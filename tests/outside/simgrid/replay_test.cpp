@@ -46,7 +46,7 @@ struct Conversation {
 
 Conversation ping_pong(std::uint64_t bytes) {
     Conversation conversation{fmt::format("ping_pong_{}", bytes), std::vector<std::vector<Step>>(2)};
-    for (int i = 0; i < 20; ++i) {
+    for (std::uint32_t i = 0; i < 20; ++i) {
         conversation.message(i % 2, 1 - i % 2, bytes);
         conversation.compute(1 - i % 2, 700);
     }
