@@ -135,8 +135,7 @@ TracesAndTables traces_and_tables(const po::variables_map& arguments);  // of th
 double within_option(const po::variables_map& arguments);               // throws OptionError: no factor above 1
 
 // The rows of the tables on the command line that were measured with `library`, and the collectives of traces, with
-// ranks and nodes made sure of.
-// Throws ConfigError, and OptionError for options.
+// ranks and nodes made sure of. Throws ConfigError, and OptionError for options.
 MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library);
 
 // The constants of a device from measured kernels, recorded steps and validation rows: `weft calibrate` without a

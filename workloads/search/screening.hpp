@@ -102,7 +102,6 @@ class PipelineClock {
 
 // What the calls of a layout take on idle links: the alpha-beta cost of the algorithm that the library takes, with the
 // groups that sit on the same node at the same work. Worked out once for each group and message.
-
 class CallCosts {
   public:
     // Of jobs that differ in layout alone as far as communication goes. The topology must outlive this.

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/outside/simgrid/fair_engine.hpp"
 #include "tests/workloads/recorded/traces.hpp"
 #include "topologies/collective_set.hpp"
 #include "topologies/machine.hpp"
@@ -194,15 +195,7 @@ TEST(simgrid_replay, takes_as_long_there) {
     }
     for (std::uint64_t seed = 0; seed < 30; ++seed) conversations.push_back(at_random(seed));
 
-    int arguments = 1;
-    std::string program = "replay_test";
-    char* words[] = {program.data(), nullptr};
-    simgrid::s4u::Engine engine(&arguments, words);
-    for (const char* const setting :
-         {"network/model:CM02", "network/TCP-gamma:0", "network/bandwidth-factor:1", "network/latency-factor:1",
-          "network/weight-S:0", "network/crosstraffic:0", "contexts/stack-size:64", "surf/precision:1e-12"}) {
-        simgrid::s4u::Engine::set_config(setting);
-    }
+    FairEngine engine;
     simgrid::s4u::NetZone* const zone = simgrid::s4u::create_full_zone("all");
     std::vector<Here> here;
     for (const Conversation& conversation : conversations) here.push_back(replay_here(conversation));

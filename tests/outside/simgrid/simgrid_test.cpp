@@ -1,7 +1,6 @@
 // FlowNetwork and RouteNetwork against SimGrid's flow-level network (Velho et al., "On the validity of flow-level TCP
 // network models for grid and cloud simulations", ACM TOMACS 23 (2013) 23), which nobody here wrote: the same flows on
-// the same links end at the same times. SimGrid is told to share links max-min fairly with nothing of TCP in it: CM02
-// without window limits (TCP-gamma 0), correction factors, reverse traffic or latencies, on which its weights depend.
+// the same links end at the same times.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <simgrid/s4u.hpp>
@@ -16,6 +15,7 @@
 
 #include "sim/explicit/route_network.hpp"
 #include "sim/network/flow_network.hpp"
+#include "tests/outside/simgrid/fair_engine.hpp"
 #include "tests/sim/network/toy.hpp"
 #include "topologies/machine.hpp"
 #include "topologies/message_traffic.hpp"
@@ -196,15 +196,7 @@ TEST(simgrid, agrees_on_when_flows_end) {
     std::vector<Seconds> ends_of_traffic;
     systems.push_back(traffic_system(64, 300, ends_of_traffic));
 
-    int arguments = 1;
-    std::string program = "simgrid_test";
-    char* words[] = {program.data(), nullptr};
-    simgrid::s4u::Engine engine(&arguments, words);
-    for (const char* const setting :
-         {"network/model:CM02", "network/TCP-gamma:0", "network/bandwidth-factor:1", "network/latency-factor:1",
-          "network/weight-S:0", "network/crosstraffic:0", "contexts/stack-size:64", "surf/precision:1e-12"}) {
-        simgrid::s4u::Engine::set_config(setting);
-    }
+    FairEngine engine;
     simgrid::s4u::NetZone* const zone = simgrid::s4u::create_full_zone("all");
     std::vector<std::vector<Seconds>> ends(systems.size());
     for (std::size_t i = 0; i < systems.size(); ++i) build_there(systems[i], *zone, ends[i]);
