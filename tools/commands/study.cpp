@@ -31,7 +31,7 @@ std::vector<StudyFigure> chosen_figures(const po::variables_map& arguments) {
     return figures;
 }
 
-std::string list_of(const std::vector<StudyFigure>& figures) {
+std::string list_text(const std::vector<StudyFigure>& figures) {
     TextTable table({"<figure", "cases", "<what"});
     for (const StudyFigure& figure : figures) {
         table.add({figure.name, fmt::to_string(figure.cases.size()), figure.title + "; " + figure.note});
@@ -55,7 +55,7 @@ void write_figure(const StudyFigure& figure, const std::filesystem::path& folder
 
 Answer run_study(const po::variables_map& arguments) {
     const std::vector<StudyFigure> figures = chosen_figures(arguments);
-    if (given(arguments, "list")) return {list_of(figures)};
+    if (given(arguments, "list")) return {list_text(figures)};
     const std::filesystem::path folder = arguments["out"].as<std::string>();
     std::filesystem::create_directories(folder);
     for (const StudyFigure& figure : figures) write_figure(figure, folder);

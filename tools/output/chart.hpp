@@ -26,7 +26,8 @@ struct ChartAxis {
 
 struct ChartCategory {
     std::string label{};
-    std::string group{};  // equal neighbours stand together above one heading; empty: none
+    std::string group{};  // equal neighbours stand together below one heading; empty: none
+    bool operator==(const ChartCategory&) const = default;
 };
 
 struct ChartSeries {
@@ -46,9 +47,8 @@ struct Chart {
     std::vector<ChartSeries> series{};        // at least one
 };
 
-// A self-contained SVG on a light ground, in colours that the colour-blind can tell apart. Grows with the number of
-// categories, so that no label covers another. Values that are not there are marked with a
-// cross (bars) or leave a gap (lines), as zeros do on a logarithmic axis.
+// A self-contained SVG on a light ground, in colours that the colour-blind can tell apart; bars one below the other.
+// Values that are not there are marked with a cross (bars) or leave a gap (lines), as zeros do on a logarithmic axis.
 std::string chart_svg(const Chart& chart);
 
 // The axes of a chart: which values are drawn on it, from values to places, and the ticks between.

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <numbers>
 #include <string_view>
 #include <utility>
 
@@ -15,11 +14,9 @@
 namespace weft {
 namespace {
 
-// In pixels, but where it says otherwise.
-constexpr double font = 12, margin = 24, row = 20, least_width = 960, plot_height = 340, swatch = 26, legend_gap = 22;
-constexpr double least_slot = 30, least_bar = 7, tick_gap = 10, label_gap = 8;
-constexpr double tilt = 38, degree = std::numbers::pi / 180;
-constexpr double group_gap = 0.7;  // of a slot, between groups
+// In pixels.
+constexpr double font = 12, margin = 24, row = 20, least_width = 960, lines_height = 340, swatch = 26, gap = 8;
+constexpr double legend_gap = 22, bar_gap = 7, value_room = 64;
 
 // Okabe and Ito's palette for all kinds of colour vision (2008), less its yellow and black, which are poor on white
 // beside text, and with a dark and a grey tone.
@@ -33,75 +30,44 @@ double widest(const auto& rows, auto text) {
     return width;
 }
 
+// Bars lie below each other, so that names of any length stand beside theirs.
 class Picture {
   public:
-    explicit Picture(const Chart& chart) : chart_(as_shown(chart)), y_(value_axis(chart_)) {
-        place_slots();
+    explicit Picture(const Chart& chart)
+        : chart_(as_shown(chart)), values_(value_axis(chart_)), is_lines_(chart_.kind == ChartKind::lines) {
+        left_ = margin + gap +
+                (is_lines_ ? row + widest(values_.ticks(), &ChartTick::label)
+                           : widest(chart_.categories, &ChartCategory::label));
+        page_width_ =
+            std::ceil(std::max({least_width, left_ + least_width / 2,
+                                2 * margin + std::max({text_width(chart_.title, 18), text_width(chart_.subtitle, font),
+                                                       widest(chart_.categories, &ChartCategory::group),
+                                                       swatch + widest(chart_.series, &ChartSeries::name)})}));
+        width_ = page_width_ - left_ - margin - (chart_.kind == ChartKind::grouped_bars ? value_room : margin);
         place_legend();
-        height_ = std::max(plot_height, text_width(chart_.y.title, font));
-        label_height_ = row + widest(chart_.categories, &ChartCategory::label) * std::sin(angle_ * degree);
-        page_height_ = bottom() + label_height_ + (widest(chart_.categories, &ChartCategory::group) > 0 ? row + 6 : 0);
-        if (!chart_.x.title.empty()) x_title_y_ = page_height_ += row;
-        page_height_ = std::ceil(page_height_ + margin - 6);
+        is_lines_ ? void(bottom_ = top_ + lines_height) : place_bars();
+        page_height_ = std::ceil(bottom_ + 2 * row + margin);
     }
 
     std::string draw() {
         head();
         legend();
-        y_axis();
-        if (chart_.kind == ChartKind::lines) {
-            lines();
+        if (is_lines_) {
+            const AxisMap positions(chart_.x, chart_.positions.front(), chart_.positions.back());
+            axis_beside();
+            axis_below(positions, chart_.x.title);
+            lines(positions);
+            svg_.add(R"(<path class="axis" d="M{:.1f} {:.1f}h{:.1f}"/>)", left_, bottom_, width_);
         } else {
+            axis_below(values_, chart_.y.title);
             bars();
-            categories();
+            svg_.add(R"(<path class="axis" d="M{:.1f} {:.1f}V{:.1f}"/>)", left_, top_, bottom_);
         }
-        svg_.add(R"(<path class="axis" d="M{:.1f} {:.1f}h{:.1f}"/>)", left_, bottom(), width_);
         svg_.put("</svg>\n");
         return svg_.take();
     }
 
   private:
-    double bottom() const { return top_ + height_; }
-    double y(double value) const { return bottom() - height_ * y_.place(value); }
-
-    bool starts_group(std::size_t category) const {
-        return category == 0 || chart_.categories[category].group != chart_.categories[category - 1].group;
-    }
-
-    // Where categories stand: wide enough for bars to be told apart and for headings of groups to stay apart. Labels
-    // that are wider than their slots are tilted.
-    void place_slots() {
-        const std::vector<ChartCategory>& all = chart_.categories;
-        const std::size_t bars = chart_.kind == ChartKind::grouped_bars ? chart_.series.size() : 1;
-        double slot = std::max(least_slot, least_bar * static_cast<double>(bars) / 0.8), slots = 0;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            if (i > 0 && starts_group(i)) slots += group_gap;
-            centres_.push_back(slots + 0.5);
-            slots += 1;
-            if (!starts_group(i)) continue;
-            std::size_t end = i + 1;
-            while (end < all.size() && !starts_group(end)) ++end;
-            slot = std::max(slot,
-                            (text_width(all[i].group, font) + tick_gap) / (static_cast<double>(end - i) + group_gap));
-        }
-        left_ = margin + (chart_.y.title.empty() ? 0 : row) + widest(y_.ticks(), &ChartTick::label) + tick_gap;
-        const double right = margin + (chart_.kind == ChartKind::lines ? 14 : 0);  // a tick stands on the edge
-        const double titles = std::max({text_width(chart_.title, 18), text_width(chart_.subtitle, font),
-                                        swatch + widest(chart_.series, &ChartSeries::name)});
-        page_width_ = std::ceil(std::max({least_width, left_ + slots * slot + right, titles + 2 * margin}));
-        width_ = page_width_ - right - left_;
-        if (all.empty()) return;
-        const double label = widest(all, &ChartCategory::label);
-        if (label + label_gap > width_ / slots) {
-            angle_ = tilt;
-            const double more = std::max(0.0, label * std::cos(tilt * degree) - slot / 2 + label_gap - left_);
-            left_ += more;
-            page_width_ = std::ceil(page_width_ + more);
-        }
-        slot_ = width_ / slots;
-        for (double& centre : centres_) centre = left_ + centre * slot_;
-    }
-
     // In as many rows as its entries need.
     void place_legend() {
         top_ = 60 + (chart_.subtitle.empty() ? 0 : row);
@@ -116,6 +82,24 @@ class Picture {
             x += width + legend_gap;
         }
         top_ += row + 4;
+    }
+
+    bool is_heading(std::size_t category) const {
+        const std::vector<ChartCategory>& all = chart_.categories;
+        return !all[category].group.empty() && (category == 0 || all[category].group != all[category - 1].group);
+    }
+
+    // Where the bars of categories begin, one below the other; below a heading where a group begins.
+    void place_bars() {
+        const std::size_t beside = chart_.kind == ChartKind::grouped_bars ? chart_.series.size() : 1;
+        bar_ = beside == 1 ? 15 : 10;
+        if (!chart_.x.title.empty()) top_ += row;
+        bottom_ = top_ + bar_gap;
+        for (std::size_t c = 0; c < chart_.categories.size(); ++c) {
+            if (is_heading(c)) bottom_ += row;
+            places_.push_back(bottom_);
+            bottom_ += bar_ * static_cast<double>(beside) + bar_gap;
+        }
     }
 
     std::string_view colour(std::size_t series) const { return palette[series % palette.size()]; }
@@ -136,169 +120,134 @@ class Picture {
         svg_.add(R"(<path class="mark s{}" d="M{:.2f} {:.2f}{}" fill="{}" stroke="{}">{}</path>)", series, x, y,
                  shapes[series % shapes.size()], is_hollow(series) ? "#fff" : colour(series), colour(series), inside);
     }
+    // anchor: "start", "middle" or "end" of the text is at x.
+    void text(std::string_view kind, double x, double y, std::string_view anchor, std::string_view words) {
+        svg_.add(R"(<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>)", kind, x, y, anchor,
+                 xml_escaped(words));
+    }
 
     void head() {
         svg_.put(svg_head(page_width_, page_height_, chart_.title.empty() ? "Chart" : chart_.title));
         svg_.put(
             "<style>\ntext{font:12px system-ui,'Segoe UI','DejaVu Sans',sans-serif;fill:#30363d}"
-            ".title{font-size:17px;font-weight:600}.note{fill:#59616a}.small{font-size:10px}"
+            ".title{font-size:17px;font-weight:600}.group{font-weight:600}.note{fill:#59616a}.small{font-size:10px}"
             ".grid{stroke:#e3e7eb}.axis{stroke:#59616a}\n</style>\n");
         svg_.add(R"(<rect width="{}" height="{}" fill="#fff"/>)", page_width_, page_height_);
-        svg_.add(R"(<text class="title" x="{}" y="34">{}</text>)", margin, xml_escaped(chart_.title));
-        if (!chart_.subtitle.empty()) {
-            svg_.add(R"(<text class="note" x="{}" y="54">{}</text>)", margin, xml_escaped(chart_.subtitle));
-        }
+        text("title", margin, 34, "start", chart_.title);
+        if (!chart_.subtitle.empty()) text("note", margin, 54, "start", chart_.subtitle);
     }
 
     void legend() {
         for (std::size_t s = 0; s < chart_.series.size(); ++s) {
             const auto [x, y] = legend_[s];
-            if (chart_.kind == ChartKind::lines) {
+            if (is_lines_) {
                 line(s, fmt::format("M{:.1f} {:.1f}h20", x, y - 4));
                 mark(s, x + 10, y - 4, "");
             } else {
                 svg_.add(R"(<rect x="{:.1f}" y="{:.1f}" width="12" height="12" rx="2" {}/>)", x + 4, y - 10,
                          bar_fill(s));
             }
-            svg_.add(R"(<text class="legend" x="{:.1f}" y="{:.1f}">{}</text>)", x + 26, y,
-                     xml_escaped(chart_.series[s].name));
+            text("legend", x + 26, y, "start", chart_.series[s].name);
         }
     }
 
-    void y_axis() {
-        for (const ChartTick& tick : y_.ticks()) {
-            const double at = y(tick.value);
-            svg_.add(R"(<path class="grid" d="M{:.1f} {:.1f}h{:.1f}"/>)", left_, at, width_);
-            svg_.add(R"(<text class="note" x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", left_ - 8, at + 4,
-                     tick.label);
+    void axis_below(const AxisMap& axis, const std::string& title) {
+        for (const ChartTick& tick : axis.ticks()) {
+            const double at = left_ + width_ * axis.place(tick.value);
+            svg_.add(R"(<path class="grid" d="M{:.1f} {:.1f}V{:.1f}"/>)", at, top_, bottom_);
+            text("note", at, bottom_ + 17, "middle", tick.label);
         }
-        if (!chart_.y.title.empty()) {
-            svg_.add(R"svg(<text transform="translate({:.1f} {:.1f}) rotate(-90)" text-anchor="middle">{}</text>)svg",
-                     margin + 6, top_ + height_ / 2, xml_escaped(chart_.y.title));
-        }
-        if (!chart_.x.title.empty()) {
-            svg_.add(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", left_ + width_ / 2, x_title_y_,
-                     xml_escaped(chart_.x.title));
-        }
+        if (!title.empty()) text("axis-title", left_ + width_ / 2, bottom_ + 17 + row, "middle", title);
     }
+    void axis_beside() {
+        for (const ChartTick& tick : values_.ticks()) {
+            svg_.add(R"(<path class="grid" d="M{:.1f} {:.1f}h{:.1f}"/>)", left_, up(tick.value), width_);
+            text("note", left_ - gap, up(tick.value) + 4, "end", tick.label);
+        }
+        svg_.add(R"svg(<text transform="translate({:.1f} {:.1f}) rotate(-90)" text-anchor="middle">{}</text>)svg",
+                 margin + 6, (top_ + bottom_) / 2, xml_escaped(chart_.y.title));
+    }
+    double up(double value) const { return bottom_ - (bottom_ - top_) * values_.place(value); }
+    double right(double value) const { return left_ + width_ * values_.place(value); }
 
     // What a pointer over a mark is told.
     std::string hint(std::size_t series, std::size_t point) const {
-        const std::string where = chart_.kind == ChartKind::lines ? axis_value(chart_.x, chart_.positions[point])
-                                                                  : chart_.categories[point].label;
+        const std::string where =
+            is_lines_ ? axis_value(chart_.x, chart_.positions[point]) : chart_.categories[point].label;
         return fmt::format("<title>{}, {}: {}</title>", xml_escaped(chart_.series[series].name), xml_escaped(where),
                            axis_value(chart_.y, chart_.series[series].values[point]));
     }
 
-    void bar(std::size_t series, std::size_t point, double x, double width, double low, double high) {
-        svg_.add(R"(<rect class="bar s{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" {}>{}</rect>)", series,
-                 x, high, width, low - high, bar_fill(series), hint(series, point));
+    void bar(std::size_t series, std::size_t point, double y, double from, double to) {
+        svg_.add(R"(<rect class="bar s{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{}" {}>{}</rect>)", series, from,
+                 y, to - from, bar_ - 1, bar_fill(series), hint(series, point));
     }
-
-    void cross(double x) {
-        svg_.add(R"(<path class="axis" d="M{:.1f} {:.1f}l6 6m0 -6l-6 6"><title>none</title></path>)", x - 3,
-                 bottom() - 10);
-    }
-
-    // The value above a bar, where there is room.
-    void number(double x, double room, double value) {
-        const std::string text = axis_value(chart_.y, value);
-        if (text_width(text, 10) > room - 2) return;
-        svg_.add(R"(<text class="small" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", x, y(value) - 4, text);
+    void cross(double y) {
+        svg_.add(R"(<path class="axis" d="M{:.1f} {:.1f}l6 6m0 -6l-6 6"><title>none</title></path>)", left_ + 4,
+                 y + bar_ / 2 - 3);
     }
 
     void bars() {
-        for (std::size_t c = 0; c < chart_.categories.size(); ++c) {
+        text("note", margin, top_ - 4, "start", chart_.x.title);
+        for (std::size_t c = 0; c < places_.size(); ++c) {
+            const double end = c + 1 < places_.size() ? places_[c + 1] - (is_heading(c + 1) ? row : 0) : bottom_;
+            if (is_heading(c)) text("group", margin, places_[c] - 6, "start", chart_.categories[c].group);
+            text("category", left_ - gap, (places_[c] + end - bar_gap) / 2 + 4, "end", chart_.categories[c].label);
             chart_.kind == ChartKind::percent_bars ? stacked_bars(c) : bars_of(c);
         }
     }
 
     void bars_of(std::size_t category) {
-        const auto count = static_cast<double>(chart_.series.size());
-        const double width = std::min(0.8 * slot_ / count, 72.0);
-        double x = centres_[category] - width * count / 2;
-        for (std::size_t s = 0; s < chart_.series.size(); ++s, x += width) {
+        double y = places_[category];
+        for (std::size_t s = 0; s < chart_.series.size(); ++s, y += bar_) {
             const double value = chart_.series[s].values[category];
             if (std::isnan(value)) {
-                cross(x + width / 2);
+                cross(y);
             } else if (drawable(chart_.y, value)) {
-                bar(s, category, x + 0.5, width - 1, bottom(), y(value));
-                number(x + width / 2, width, value);
+                bar(s, category, y, left_, right(value));
+                text("small", right(value) + 4, y + bar_ / 2 + 3, "start", axis_value(chart_.y, value));
             }
         }
     }
 
     void stacked_bars(std::size_t category) {
-        const double width = std::min(0.8 * slot_, 72.0), centre = centres_[category];
-        double below = 0;
+        double before = 0;
         bool any = false;
         for (std::size_t s = 0; s < chart_.series.size(); ++s) {
             const double value = chart_.series[s].values[category];
             if (std::isnan(value)) continue;
             any = true;
-            if (value > 0) bar(s, category, centre - width / 2, width, y(below), y(below + value));
-            below += value;
+            if (value > 0) bar(s, category, places_[category], right(before), right(before + value));
+            before += value;
         }
-        if (!any) cross(centre);
+        if (!any) cross(places_[category]);
     }
 
-    void categories() {
-        const std::vector<ChartCategory>& all = chart_.categories;
-        for (std::size_t c = 0; c < all.size(); ++c) {
-            const std::string label = xml_escaped(all[c].label);
-            if (angle_ == 0) {
-                svg_.add(R"(<text class="category" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", centres_[c],
-                         bottom() + 16, label);
-            } else {
-                svg_.add(
-                    R"svg(<text class="category" transform="translate({:.1f} {:.1f}) rotate({})" text-anchor="end">{}</text>)svg",
-                    centres_[c] + 4, bottom() + 14, -angle_, label);
-            }
-        }
-        for (std::size_t c = 0; c < all.size();) {
-            const std::size_t first = c++;
-            while (c < all.size() && !starts_group(c)) ++c;
-            if (all[first].group.empty()) continue;
-            const double below = bottom() + label_height_ + 4, half = slot_ / 2 - 3;
-            const double from = centres_[first] - half, to = centres_[c - 1] + half;
-            svg_.add(R"(<path class="grid" d="M{:.1f} {:.1f}h{:.1f}" style="stroke:#8a929b"/>)", from, below,
-                     to - from);
-            svg_.add(R"(<text class="group" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", (from + to) / 2,
-                     below + 16, xml_escaped(all[first].group));
-        }
-    }
-
-    void lines() {
-        const AxisMap x_axis(chart_.x, chart_.positions.front(), chart_.positions.back());
-        const auto x = [&](double value) { return left_ + width_ * x_axis.place(value); };
-        for (const ChartTick& tick : x_axis.ticks()) {
-            svg_.add(R"(<path class="grid" d="M{:.1f} {:.1f}v{:.1f}"/>)", x(tick.value), top_, height_);
-            svg_.add(R"(<text class="note" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", x(tick.value),
-                     bottom() + 19, tick.label);
-        }
+    void lines(const AxisMap& positions) {
+        const auto x = [&](std::size_t i) { return left_ + width_ * positions.place(chart_.positions[i]); };
         for (std::size_t s = 0; s < chart_.series.size(); ++s) {
             const std::vector<double>& values = chart_.series[s].values;
             std::string path;
             for (std::size_t i = 0; i < values.size(); ++i) {
                 if (!drawable(chart_.y, values[i])) continue;
                 const bool joined = i > 0 && drawable(chart_.y, values[i - 1]);
-                path += fmt::format("{}{:.2f} {:.2f}", joined ? 'L' : 'M', x(chart_.positions[i]), y(values[i]));
+                path += fmt::format("{}{:.2f} {:.2f}", joined ? 'L' : 'M', x(i), up(values[i]));
             }
             line(s, path);
             for (std::size_t i = 0; i < values.size(); ++i) {
-                if (drawable(chart_.y, values[i])) mark(s, x(chart_.positions[i]), y(values[i]), hint(s, i));
+                if (drawable(chart_.y, values[i])) mark(s, x(i), up(values[i]), hint(s, i));
             }
         }
     }
 
     Chart chart_;
-    AxisMap y_;
-    double page_width_ = 0, page_height_ = 0, left_ = 0, top_ = 0, width_ = 0,
-           height_ = 0;                               // the last four: the plot's
-    double slot_ = 0, angle_ = 0, label_height_ = 0;  // of a category; of labels, in degrees; below the plot
-    double x_title_y_ = 0;
-    std::vector<double> centres_;                    // of categories
-    std::vector<std::pair<double, double>> legend_;  // left ends and base lines of its entries
+    AxisMap values_;
+    bool is_lines_;
+    double page_width_ = 0, page_height_ = 0;
+    double left_ = 0, top_ = 0, width_ = 0, bottom_ = 0;  // of the plot
+    double bar_ = 0;                                      // the height of one
+    std::vector<double> places_;                          // upper ends of categories
+    std::vector<std::pair<double, double>> legend_;       // left ends and base lines of its entries
     MarkupText svg_;
 };
 

@@ -10,7 +10,6 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "sim/base/check.hpp"
@@ -94,105 +93,88 @@ std::vector<StudyCase> read_cases(const SortedJson& all, const SortedJson& cases
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-// Names of the measured series of which there is anything, in their order.
-std::vector<std::string> series_names(const std::vector<StudyRow>& rows) {
-    std::vector<const Measured*> first;  // of each name
+// Where the values of a case stand: in a category or at a position.
+struct Place {
+    ChartCategory category{};
+    double position = 0;
+    bool operator==(const Place&) const = default;
+};
+
+Place place_of(const StudyFigure& figure, const StudyRow& row) {
+    const StudyCase& subject = figure.cases[row.subject];
+    switch (figure.arrangement) {
+        case Arrangement::bars_of_cases:
+            return {{subject.scheme, subject.model}};
+        case Arrangement::bars_of_series:
+            return {{row.measured.series}};
+        case Arrangement::bars_of_schemes:
+            return {{subject.scheme}};
+        case Arrangement::lines:
+            return {{}, subject.position};
+    }
+    WEFT_CHECK(false, "an arrangement has places");
+}
+
+std::string series_of(const StudyFigure& figure, const StudyRow& row) {
+    const StudyCase& subject = figure.cases[row.subject];
+    const Arrangement arrangement = figure.arrangement;
+    return arrangement == Arrangement::bars_of_cases     ? row.measured.series
+           : arrangement == Arrangement::bars_of_series  ? subject.model
+           : arrangement == Arrangement::bars_of_schemes ? number_text(subject.position)
+                                                         : subject.scheme;
+}
+
+// What `of` says of some rows, each once, as they first occur.
+template <class Of>
+auto distinct(const StudyFigure& figure, const std::vector<StudyRow>& rows, Of of) {
+    std::vector<decltype(of(figure, rows.front()))> found;
     for (const StudyRow& row : rows) {
-        if (!(row.measured.value > 0)) continue;
-        const auto same = [&](const Measured* known) { return known->series == row.measured.series; };
-        if (std::ranges::none_of(first, same)) first.push_back(&row.measured);
+        auto value = of(figure, row);
+        if (std::ranges::find(found, value) == found.end()) found.push_back(std::move(value));
     }
-    std::ranges::stable_sort(first, {}, &Measured::order);
-    return list_of<std::string>(first, [&](const Measured* measured) { return measured->series; });
+    return found;
 }
 
-// What was measured of a case. A case that was measured at all has nothing of a series that it does not name: 0 bytes
-// of a collective, 0 calls of a size. One that could not run has no value.
-double value_of(const std::vector<StudyRow>& rows, std::size_t subject, const std::string& series) {
-    bool measured = false;
+// A case that was measured at all has nothing of a series that it does not name: 0 bytes of a collective, 0 calls of a
+// size. One that could not run has no value.
+double value_at(const StudyFigure& figure, const std::vector<StudyRow>& rows, const Place& place,
+                const std::string& series) {
+    double otherwise = none;
     for (const StudyRow& row : rows) {
-        if (row.subject != subject) continue;
-        if (row.measured.series == series) return row.measured.value;
-        measured = measured || !std::isnan(row.measured.value);
+        const bool is_there = place_of(figure, row) == place, is_of = series_of(figure, row) == series;
+        if (is_there && is_of) return row.measured.value;
+        const bool is_same_case = (figure.arrangement == Arrangement::bars_of_cases && is_there) ||
+                                  (figure.arrangement == Arrangement::bars_of_series && is_of);
+        if (is_same_case && !std::isnan(row.measured.value)) otherwise = 0;
     }
-    return measured ? 0 : none;
-}
-
-ChartSeries::Look look_of(const StudyFigure& figure, const std::string& series) {
-    return std::ranges::find(figure.references, series) == figure.references.end() ? ChartSeries::Look::solid
-                                                                                   : ChartSeries::Look::reference;
-}
-
-std::vector<double> positions(const StudyFigure& figure) {
-    std::set<double> all;
-    for (const StudyCase& subject : figure.cases) all.insert(subject.position);
-    return {all.begin(), all.end()};
-}
-
-// The value of the one series that such figures measure; none where no case has it.
-double value_at(const StudyFigure& figure, const std::vector<StudyRow>& rows, const std::string& scheme,
-                double position) {
-    const auto row = std::ranges::find_if(rows, [&](const StudyRow& candidate) {
-        const StudyCase& subject = figure.cases[candidate.subject];
-        return subject.scheme == scheme && subject.position == position;
-    });
-    return row == rows.end() ? none : row->measured.value;
-}
-
-// In the order of their first case.
-std::vector<std::string> schemes(const StudyFigure& figure) {
-    std::vector<std::string> names;
-    for (const StudyCase& subject : figure.cases) {
-        if (std::ranges::find(names, subject.scheme) == names.end()) names.push_back(subject.scheme);
-    }
-    return names;
-}
-
-// With a value at each of so many categories or positions.
-template <class ValueAt>
-void add_series(Chart& chart, const std::string& name, std::size_t places, ValueAt value_at,
-                ChartSeries::Look look = ChartSeries::Look::solid) {
-    ChartSeries series{.name = name, .values = {}, .look = look};
-    for (std::size_t i = 0; i < places; ++i) series.values.push_back(value_at(i));
-    chart.series.push_back(std::move(series));
+    return otherwise;
 }
 
 void arrange(const StudyFigure& figure, const std::vector<StudyRow>& rows, Chart& chart) {
-    const auto label = [&](std::size_t category) { return chart.categories[category].label; };
-    switch (figure.arrangement) {
-        case Arrangement::bars_of_cases:
-            for (const StudyCase& subject : figure.cases) chart.categories.push_back({subject.scheme, subject.model});
-            for (const std::string& name : series_names(rows)) {
-                add_series(
-                    chart, name, figure.cases.size(), [&](std::size_t i) { return value_of(rows, i, name); },
-                    look_of(figure, name));
-            }
-            return;
-        case Arrangement::bars_of_series:
-            for (const std::string& name : series_names(rows)) chart.categories.push_back({name, ""});
-            for (std::size_t i = 0; i < figure.cases.size(); ++i) {
-                add_series(chart, figure.cases[i].model, chart.categories.size(),
-                           [&](std::size_t category) { return value_of(rows, i, label(category)); });
-            }
-            return;
-        case Arrangement::bars_of_schemes:
-            for (const std::string& scheme : schemes(figure)) chart.categories.push_back({scheme, ""});
-            for (const double position : positions(figure)) {
-                add_series(chart, number_text(position), chart.categories.size(),
-                           [&](std::size_t category) { return value_at(figure, rows, label(category), position); });
-            }
-            return;
-        case Arrangement::lines:
-            chart.positions = positions(figure);
-            for (const std::string& scheme : schemes(figure)) {
-                add_series(chart, scheme, chart.positions.size(),
-                           [&](std::size_t i) { return value_at(figure, rows, scheme, chart.positions[i]); });
-            }
-            // Schemes of which nothing could run have no line.
-            std::erase_if(chart.series, [](const ChartSeries& series) {
-                return std::ranges::all_of(series.values, [](double value) { return std::isnan(value); });
-            });
+    std::vector<StudyRow> measured = rows;  // of which there is anything, by series
+    std::erase_if(measured, [](const StudyRow& row) { return !(row.measured.value > 0); });
+    std::ranges::stable_sort(measured, {}, [](const StudyRow& row) { return row.measured.order; });
+    const bool by_series = figure.arrangement == Arrangement::bars_of_series;
+    const std::vector<Place> places = distinct(figure, by_series ? measured : rows, place_of);
+    for (const Place& place : places) {
+        if (figure.arrangement == Arrangement::lines)
+            chart.positions.push_back(place.position);
+        else
+            chart.categories.push_back(place.category);
     }
+    const bool of_series = figure.arrangement == Arrangement::bars_of_cases;
+    for (const std::string& name : distinct(figure, of_series ? measured : rows, series_of)) {
+        const bool is_theory = std::ranges::count(figure.references, name) > 0;
+        chart.series.push_back(
+            {.name = name,
+             .values = list_of<double>(places, [&](const Place& place) { return value_at(figure, rows, place, name); }),
+             .look = is_theory ? ChartSeries::Look::reference : ChartSeries::Look::solid});
+    }
+    // Schemes of which nothing could run have no line.
+    if (figure.arrangement != Arrangement::lines) return;
+    std::erase_if(chart.series, [](const ChartSeries& series) {
+        return std::ranges::all_of(series.values, [](double value) { return std::isnan(value); });
+    });
 }
 
 // What the reader of a picture has to know of values that are missing.

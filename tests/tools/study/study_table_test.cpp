@@ -21,7 +21,7 @@ StudyFigure figure(Arrangement arrangement, ChartKind kind) {
             .note = "a note",
             .job = "data-parallel",
             .cases = {{.model = "19M", .scheme = "DDP", .position = 512, .overrides = {}},
-                      {.model = "19M", .scheme = "DDP", .position = 1024, .overrides = {}},
+                      {.model = "125M", .scheme = "DDP", .position = 1024, .overrides = {}},
                       {.model = "13B", .scheme = "ZeRO-1", .position = 1024, .overrides = {}}},
             .measure = {},
             .arrangement = arrangement,
@@ -57,13 +57,13 @@ TEST(study_table, has_a_line_per_value_and_per_reason) {
               "figure,model,scheme,position,series,value,unit,note\n"
               "figure-99,19M,DDP,512,framework,3,B,\n"
               "figure-99,19M,DDP,512,theory,2,B,\n"
-              "figure-99,19M,DDP,1024,framework,4,B,\"tight, but runs\"\n"
+              "figure-99,125M,DDP,1024,framework,4,B,\"tight, but runs\"\n"
               "figure-99,13B,ZeRO-1,1024,,,B,does not fit\n");
 }
 
 TEST(study_chart, bars_of_cases_tell_nothing_from_not_run) {
     const Chart chart = study_chart(figure(Arrangement::bars_of_cases, ChartKind::grouped_bars), rows());
-    EXPECT_THAT(labels(chart), ElementsAre("DDP/19M", "DDP/19M", "ZeRO-1/13B"));
+    EXPECT_THAT(labels(chart), ElementsAre("DDP/19M", "DDP/125M", "ZeRO-1/13B"));
     EXPECT_THAT(names(chart), ElementsAre("theory", "framework"));
     EXPECT_THAT(chart.series[0].values, ElementsAre(2, 0, is_missing()));
     EXPECT_THAT(chart.series[1].values, ElementsAre(3, 4, is_missing()));
@@ -75,7 +75,7 @@ TEST(study_chart, bars_of_cases_tell_nothing_from_not_run) {
 TEST(study_chart, bars_of_series_have_a_series_per_case) {
     const Chart chart = study_chart(figure(Arrangement::bars_of_series, ChartKind::grouped_bars), rows());
     EXPECT_THAT(labels(chart), ElementsAre("theory/", "framework/"));
-    EXPECT_THAT(names(chart), ElementsAre("19M", "19M", "13B"));
+    EXPECT_THAT(names(chart), ElementsAre("19M", "125M", "13B"));
     EXPECT_THAT(chart.series[1].values, ElementsAre(0, 4));
 }
 

@@ -78,6 +78,7 @@ TEST(sweep_condition, is_no_query) {
 TEST(sweep_condition, takes_values_for_what_sqlite_does) {
     EXPECT_THAT(refusal("layout.tensor"), HasSubstr("expected something true or false, such as a comparison, got 8.0"));
     EXPECT_THAT(refusal("layout.tensor / (layout.pipeline - 4) > 1"), HasSubstr("got nothing (a division by zero?)"));
+    EXPECT_THAT(refusal("-1e400"), HasSubstr("got an infinite number"));
     EXPECT_FALSE(holds("layout.tensor == \"8\""));
     EXPECT_TRUE(holds("schedule < \"gpipe\" and \"it's\" != 'its'"));
     const std::vector<ResultCell> nothing(keys.size());
