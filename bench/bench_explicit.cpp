@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "bench/proof.hpp"
-#include "sim/explicit/explicit_run.hpp"
 #include "tests/sim/collective/members.hpp"
 #include "tests/sim/collective/toy_crossbar.hpp"
 #include "tests/sim/engine/explicit_twin.hpp"
+#include "tests/sim/explicit/explicit_run.hpp"
 #include "topologies/machine.hpp"
 
 namespace {

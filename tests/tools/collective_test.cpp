@@ -227,8 +227,6 @@ TEST(collective, refusals_say_what_there_is) {
     expect_refused("all_reduce --machine frontier --ranks 8 --samples 10", "state one with --jitter");
     expect_refused("all_reduce --machine frontier --ranks 8 --jitter 0.1", "only with --samples");
     expect_refused("all_reduce --machine frontier --ranks 8 --samples 10 --jitter 2", "from 0 to 1");
-    expect_refused("all_reduce --machine frontier --ranks 8 --samples 10 --jitter 0.1 --explicit",
-                   "not with --explicit");
     expect_refused("all_reduce --machine frontier --ranks 8 --calls late", "blocking, queued");
 }
 

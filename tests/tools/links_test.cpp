@@ -183,8 +183,6 @@ TEST_F(links, say_what_they_go_with) {
     EXPECT_THAT(err(std::string(job) + "--link-samples 3"), HasSubstr("--link-samples is of the file"));
     EXPECT_THAT(err(std::string(job) + "--links x.txt"), HasSubstr("--links: expected a name that ends in .csv"));
     EXPECT_THAT(err(std::string(job) + "--compare --links " + path("x.csv")), HasSubstr("--compare runs both"));
-    EXPECT_THAT(err("collective all_reduce --machine frontier --ranks 16 --sizes 1M --explicit --links x.csv"),
-                HasSubstr("--links: not of messages sent one by one"));
 }
 
 }  // namespace

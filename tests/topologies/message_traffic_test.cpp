@@ -1,5 +1,6 @@
 // Messages between ranks against closed forms, against collectives that are the same messages, and what holds of any.
 #include "topologies/message_traffic.hpp"
+#include "tests/sim/explicit/explicit_run.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "sim/explicit/explicit_run.hpp"
 #include "tests/topologies/small_machine.hpp"
 #include "topologies/collective_set.hpp"
 #include "topologies/machine.hpp"

@@ -193,7 +193,6 @@ JitterTerms jitter_option(const po::variables_map& arguments, bool hashes) {
         throw OptionError(
             "--samples: no machine file has a jitter that was measured; state one with --jitter, as in 0.05");
     }
-    if (arguments["explicit"].as<bool>()) throw OptionError("--samples: of rounds in lock step, not with --explicit");
     JitterTerms terms{.samples = *count_option(arguments, {.name = "samples", .most = 10'000'000}),
                       .seed = count_option(arguments, {.name = "seed", .least = 0}).value_or(0),
                       .jobs = threads_option(arguments)};
@@ -214,10 +213,6 @@ CollectiveRequest collective_request(const po::variables_map& arguments) {
                           .protocol = option_text(arguments, "protocol")};
     request.calls = calls_option(arguments);
     request.convention = one_of(arguments, "format", {"nccl", "osu"}) == 0 ? SizeConvention::nccl : SizeConvention::osu;
-    request.pace = arguments["explicit"].as<bool>() ? Pace::message_by_message : Pace::lock_step;
-    if (request.pace == Pace::message_by_message && request.layout.groups > 1) {
-        throw OptionError("--explicit: one group at a time, not {}", request.layout.groups);
-    }
     request.hottest_of_class = 3;
     request.jitter = jitter_option(arguments, request.routing().routing == Routing::ecmp);
     request.detail = arguments["explain"].as<bool>() ? Detail::explained : Detail::plain;

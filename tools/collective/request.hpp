@@ -62,9 +62,6 @@ JitteredCall jittered_call(CollectiveSet& set, const Topology& topology, const C
 // Whether the host waits for each call before it issues the next.
 enum class Calls : std::uint8_t { blocking, queued };
 
-// How members go on: all together from round to round, or each as soon as its own messages let it.
-enum class Pace : std::uint8_t { lock_step, message_by_message };
-
 // Whether the phases and the candidates of each row are told.
 enum class Detail : std::uint8_t { plain, explained };
 
@@ -76,7 +73,6 @@ struct CollectiveRequest {
     Fabric fabric{};
     Preference preference{};
     Calls calls = Calls::blocking;
-    Pace pace = Pace::lock_step;
     Detail detail = Detail::plain;
     SizeConvention convention = SizeConvention::nccl;
     std::vector<Bytes> messages{};     // full buffers

@@ -11,7 +11,6 @@
 
 #include "sim/base/check.hpp"
 #include "sim/base/enumerators.hpp"
-#include "sim/explicit/explicit_run.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/command.hpp"
 #include "tools/parallel.hpp"
@@ -95,37 +94,6 @@ std::vector<CandidateFacts> explain_candidates(CollectiveSet& set, const Collect
     return facts;
 }
 
-// Rounds in which every member sends a message or one to each other member.
-constexpr double most_messages = 2e7;  // a minute or so
-
-double messages_of(const Choice& choice, const GroupShape& shape, std::uint32_t channels) {
-    double messages = 0;
-    for (const Phase& phase : choice.algorithm->phases(shape)) {
-        const double peers = phase.peer == Peer::all ? shape.members - 1.0 : 1.0;
-        messages += peers * phase.repeat * shape.members * channels;
-    }
-    return messages;
-}
-
-// The call message by message, from its start to its end.
-Seconds explicit_time(CollectiveSet& set, const Topology& topology, const CollectiveRequest& request,
-                      const Choice& choice, Bytes message) {
-    const GroupShape& shape = set.costs().shape();
-    if (shape.members < 2) return set.time(choice, message);
-    if (!has_rounds(*choice.algorithm, shape)) {
-        throw OptionError("--explicit: {} does not go round by round; force another with --algorithm",
-                          choice.algorithm->name);
-    }
-    const double messages = messages_of(choice, shape, set.channels(choice));
-    if (messages > most_messages) {
-        throw OptionError("--explicit: {:.3g} messages; at most {:.0g} are run one by one", messages, most_messages);
-    }
-    return run_explicitly(*choice.algorithm, shape,
-                          set.communicators(request.library->order_of(*choice.algorithm)).front(), message,
-                          waits_of(*choice.algorithm, shape), topology, *request.library, *choice.protocol)
-        .time;
-}
-
 void add_links(CollectiveRow& row, CollectiveSet& set, const Topology& topology, const CollectiveRequest& request,
                const Choice& choice, const TrafficListener& listener) {
     for (const CollectiveSet::ClassUse& use : set.utilization(choice, row.message)) {
@@ -149,11 +117,7 @@ CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const Colle
                       .is_tuned = set.costs().is_tuned(request.op, message, request.preference),
                       .channels = set.channels(choice),
                       .shares_ports = set.costs().shares_ports(choice)};
-    if (request.pace == Pace::message_by_message) {
-        row.time = explicit_time(set, topology, request, choice, message) + host_time(request);
-    } else {
-        add_links(row, set, topology, request, choice, listener);
-    }
+    add_links(row, set, topology, request, choice, listener);
     if (row.time > Seconds{}) row.algorithm_bandwidth = message / row.time;
     row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(request.op, members);
     if (request.jitter.samples > 0 && !request.draws_hashes()) {

@@ -87,9 +87,6 @@ void check_options(const po::variables_map& arguments) {
     if (csv && given(arguments, "json")) throw OptionError("--json and --csv: only one of them");
     if (csv && given(arguments, "explain")) throw OptionError("--explain: not in --csv");
     if (csv && arguments.count("compare") > 0) throw OptionError("--compare: not in --csv");
-    if (given(arguments, "explicit") && arguments.count("links") > 0) {
-        throw OptionError("--links: not of messages sent one by one (--explicit)");
-    }
     for (const char* option : {"convention", "where"}) {
         if (arguments.count(option) > 0 && arguments.count("compare") == 0) {
             throw OptionError("--{}: only with --compare", option);

@@ -95,7 +95,7 @@ bool meets_others(const CollectiveRequest& request, std::span<const CollectiveRo
 
 std::string links_text(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
     std::string text;
-    if (!request.fabric.background.empty() && request.pace == Pace::lock_step && !meets_others(request, rows)) {
+    if (!request.fabric.background.empty() && !meets_others(request, rows)) {
         text = "# no message meets other traffic\n";
     }
     const std::string links = comma_list(busiest(rows), [](const ClassUtilization& use) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "sim/engine/engine.hpp"
-#include "sim/explicit/explicit_run.hpp"
 #include "sim/program/program_builder.hpp"
+#include "tests/sim/explicit/explicit_run.hpp"
 
 namespace weft::testing_support {
 

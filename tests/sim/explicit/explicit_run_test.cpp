@@ -1,4 +1,4 @@
-#include "sim/explicit/explicit_run.hpp"
+#include "tests/sim/explicit/explicit_run.hpp"
 
 #include <gtest/gtest.h>
 

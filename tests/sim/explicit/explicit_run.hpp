@@ -1,20 +1,40 @@
-#include "sim/explicit/explicit_run.hpp"
+// A collective in which every message is a flow of its own and nobody keeps step: members go on as soon as they can,
+// whatever the others do. What lock-step phases assume away, the drift of members that contention slows, shows here.
+// A member sends one message at a time, latency included, as blocking calls of MPI do: a ring goes at the pace of its
+// slowest message, where phases add up the latencies along it.
+#pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/base/check.hpp"
+#include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
+#include "sim/collective/algorithm.hpp"
+#include "sim/cost/communicator.hpp"
 #include "sim/cost/cost.hpp"
+#include "sim/cost/library.hpp"
+#include "sim/explicit/message_program.hpp"
+#include "sim/explicit/message_runner.hpp"
+#include "sim/topology/topology.hpp"
 
 namespace weft {
-namespace {
+
+// What a member waits for before it starts the messages of its next round.
+enum class Waits : std::uint8_t {
+    sends,               // its own of the round before: where nothing that it sends has to arrive first
+    sends_and_receives,  // those to it as well
+};
+
+using ExplicitRun = MessageRun;  // its time with launches
 
 // A chain fills and drains: member i has its first chunk after i rounds, and as many chunks as the first.
-bool sends_in(const Phase& phase, std::uint32_t member, std::uint32_t round) {
+inline bool sends_in(const Phase& phase, std::uint32_t member, std::uint32_t round) {
     if (phase.duty == 1.0) return true;
     const auto chunks = static_cast<std::uint32_t>(std::lround(phase.repeat * phase.duty));
     return round >= member && round - member < chunks;
@@ -146,8 +166,8 @@ class ExplicitScript {
     std::vector<std::uint32_t> sender_;       // to each member in each phase: the past-the-end member if there is none
 };
 
-MessageTables tables_of(const ExplicitScript& script, const Communicator& communicator, Bytes message,
-                        const Topology& topology, const ProtocolCost& protocol) {
+inline MessageTables tables_of(const ExplicitScript& script, const Communicator& communicator, Bytes message,
+                               const Topology& topology, const ProtocolCost& protocol) {
     MessageTables tables{.inboxes = script.inboxes()};
     for (std::uint32_t channel = 0; channel < communicator.channels.size(); ++channel) {
         for (const RankId rank : communicator.channels[channel]) tables.seats.push_back({rank, channel});
@@ -166,17 +186,18 @@ MessageTables tables_of(const ExplicitScript& script, const Communicator& commun
     return tables;
 }
 
-}  // namespace
-
-bool has_rounds(const Algorithm& algorithm, const GroupShape& shape) {
+// Whether an algorithm consists of rounds of equal messages. Listed phases have all links work at once on small chunks,
+// and a switch that adds does not send what members exchange: neither can be run message by message.
+inline bool has_rounds(const Algorithm& algorithm, const GroupShape& shape) {
     const std::vector<Phase> phases = algorithm.phases(shape);
     return algorithm.needs == Needs::nothing && std::none_of(phases.begin(), phases.end(), [](const Phase& phase) {
                return phase.peer == Peer::listed || phase.doubled > 0;
            });
 }
 
+// What the members of an algorithm with rounds have to wait for: sends alone if no member passes on what it received.
 // In an all-to-all whose members send (n - 1)/n of the message in all, every block goes straight to where it belongs.
-Waits waits_of(const Algorithm& algorithm, const GroupShape& shape) {
+inline Waits waits_of(const Algorithm& algorithm, const GroupShape& shape) {
     if (algorithm.op == Collective::send_receive || algorithm.op == Collective::point_to_point) return Waits::sends;
     if (algorithm.op != Collective::all_to_all) return Waits::sends_and_receives;
     const double others = shape.members - 1.0;
@@ -187,9 +208,15 @@ Waits waits_of(const Algorithm& algorithm, const GroupShape& shape) {
     return sent <= others / shape.members * (1.0 + 1e-9) ? Waits::sends : Waits::sends_and_receives;
 }
 
-ExplicitRun run_explicitly(const Algorithm& algorithm, const GroupShape& shape, const Communicator& communicator,
-                           Bytes message, Waits waits, const Topology& topology, const Library& library,
-                           const ProtocolCost& protocol) {
+// Runs one call from its start, all members together. Every channel of `communicator` runs beside the others with its
+// part of the message. A message takes the protocol's step and the latencies of its minimal route, then its bytes; what
+// ProtocolCost::overlap hides of latencies is not hidden here. Where the fabric routes adaptively, a message looks at
+// the minimal route and two detours when its bytes start, and takes the one on which it can expect most (as UGAL does
+// packet by packet: Singh, PhD thesis, Stanford 2005); under Valiant routing it takes any detour. LogicError if the
+// algorithm cannot run in that shape or has no rounds, or if the network delivers other than it was asked for.
+inline ExplicitRun run_explicitly(const Algorithm& algorithm, const GroupShape& shape, const Communicator& communicator,
+                                  Bytes message, Waits waits, const Topology& topology, const Library& library,
+                                  const ProtocolCost& protocol) {
     const Seconds launch = library.launch + protocol.launch;
     WEFT_CHECK(communicator.size() == shape.members, "a communicator of another size than its shape says");
     if (shape.members < 2) return {.time = launch};
