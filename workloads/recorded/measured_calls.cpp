@@ -40,6 +40,7 @@ struct MetCall {
     const RecordedNode* node = nullptr;
     std::size_t parties = 0;
     Seconds least{};
+    bool differs = false;  // among ranks: in its operation or size
 };
 
 struct CallKey {
@@ -64,8 +65,12 @@ std::map<std::uint32_t, std::vector<MetCall>> calls_of_groups(const RecordedProg
             std::vector<MetCall>& calls = groups[node.partner];
             const std::size_t at = made[node.partner]++;
             if (at == calls.size()) calls.push_back({.node = &node, .least = node.time});
-            ++calls[at].parties;
-            calls[at].least = std::min(calls[at].least, node.time);
+            MetCall& call = calls[at];
+            ++call.parties;
+            call.least = std::min(call.least, node.time);
+            // Of an all-to-all each rank may give away another number of tokens.
+            call.differs |=
+                call.node->op != node.op || (call.node->bytes != node.bytes && node.op != Collective::all_to_all);
         }
     }
     return groups;
@@ -85,6 +90,7 @@ MeasuredCalls measured_calls(const RecordedProgram& program, const MachineInfo& 
     for (const auto& [group, calls] : calls_of_groups(program)) {
         const std::vector<std::uint32_t>& ranks = program.groups[group];
         GroupPlace place = place_of(ranks, machine);
+        if (std::ranges::any_of(calls, &MetCall::differs)) place.fault = "ranks that do not make the same calls";
         if (!place.fault.empty()) {
             if (std::ranges::count(found.skipped, place.fault) == 0) found.skipped.push_back(std::move(place.fault));
             continue;

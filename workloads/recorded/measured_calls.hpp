@@ -20,7 +20,8 @@ struct MeasuredCalls {
 
 // A call lasts from the coming of its last rank, as long as on the rank that waits least. Of equal calls the median
 // counts; of those that other ranks may have been late for, which have no file, the shortest. Ranks fill the nodes of
-// the machine in order. Skipped are groups of some ranks of several nodes, which share the NICs with others like them.
+// the machine in order. Skipped are groups of some ranks of several nodes, which share the NICs with others like them,
+// and those whose ranks do not make the same calls one after another, as in traces of different steps.
 MeasuredCalls measured_calls(const RecordedProgram& program, const MachineInfo& machine);
 
 }  // namespace weft

@@ -67,6 +67,21 @@ TEST(measured_calls, groups_that_cannot_be_placed_are_named) {
                                  "2 of the 4 ranks of each of 2 nodes, which share its NICs with others"}));
 }
 
+TEST(measured_calls, of_unlike_steps_are_left_out) {
+    RecordedProgram program{.groups = {{0, 1}, {2, 3}}};
+    program.ranks = {rank_of({10, 50}, 0, 64_KiB), rank_of({90, 20}, 0, 64_KiB), rank_of({10, 50}, 1, 64_KiB),
+                     rank_of({90, 20}, 1, 64_KiB)};
+    program.ranks[1].nodes[1].op = Collective::all_reduce;
+    EXPECT_EQ(measured_calls(program, nodes_of(4)).skipped,
+              std::vector<std::string>{"ranks that do not make the same calls"});
+    program.ranks[3].nodes[0].bytes = 1_KiB;
+    EXPECT_TRUE(measured_calls(program, nodes_of(4)).rows.empty());
+    for (RecordedRank& rank : program.ranks) {
+        for (RecordedNode& node : rank.nodes) node.op = Collective::all_to_all;
+    }
+    EXPECT_EQ(measured_calls(program, nodes_of(4)).skipped.size(), 0U);
+}
+
 // Exported by the profiler's format and read again, the calls of a step give back the constants that it took.
 TEST(measured_calls, a_library_is_found_again_by_what_a_step_was_recorded_to_take) {
     const Study study = read_study(Document::parse("job.json", R"({"machine": {"extends": "dgx-h100", "nodes": 4},
