@@ -128,7 +128,11 @@ def strike_rank(process, name):
     victim = draws.choice([*sorted(ranks), "launcher"])
     who = {0: "leader", "launcher": "launcher"}.get(victim, "other rank")
     begin = time.monotonic()
-    os.kill(ranks.get(victim, process.pid), signal.SIGKILL)
+    try:
+        os.kill(ranks.get(victim, process.pid), signal.SIGKILL)
+    except ProcessLookupError:  # it has ended by itself
+        process.wait()
+        return
     kills[f"{name}, {who}"] += 1
     limit = 10 + mpi_seconds + 5  # 10: while MPI begins; 5: to end on a busy machine
     others = [pid for rank, pid in ranks.items() if rank != victim]
