@@ -148,6 +148,7 @@ class ScriptClock {
 
     // After all that the script says so far. What was read before must not have changed.
     Reading read(const Script& script);
+    bool transfers() const { return busy_ > chain_; }  // while the chain goes on
 
   private:
     double call(const Call& call, double ready, double duration);

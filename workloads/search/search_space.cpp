@@ -26,6 +26,7 @@ SearchSpace::SearchSpace(std::vector<Study> bases, std::span<const Among> among)
     for (Study& base : bases_) {
         accelerators_.push_back(base.job.layout.ranks());
         for (const Knob& knob : knobs_) knob.set(base.job, knob.neutral);
+        base.job.layout.data = accelerators_.back();  // a device that is alone has all of its clock
     }
 }
 

@@ -98,6 +98,15 @@ TEST_F(PlanCommand, does_not_lose_the_best) {
     EXPECT_LT(all.at("screening").at("largest_error").get<double>(), 0.20);
 }
 
+// Devices that work side by side have less of their clock than one alone, also before a layout is chosen.
+TEST_F(PlanCommand, screens_at_the_clock_that_a_simulation_has) {
+    SortedJson job = small();
+    job.merge_patch({{"machine", "dgx-h100"}, {"nodes", 2}});
+    job["model"] = {{"layers", 8}, {"hidden", 8192}, {"heads", 64}, {"vocabulary", 50257}};
+    const SortedJson found = search(write("job.json", job) + " --fix layout.pipeline=1 --simulate 8");
+    EXPECT_LT(found.at("screening").at("mean_error").get<double>(), 0.05);
+}
+
 // Whatever bounds rule out: the same layouts, in the same order, with the same front, as where all that fit are timed.
 TEST_F(PlanCommand, finds_what_timing_all_that_fit_finds) {
     int ruled_out = 0, jobs = 0;
