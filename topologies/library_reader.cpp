@@ -1,8 +1,5 @@
 #include "topologies/machine.hpp"
 
-#include <algorithm>
-#include <string>
-
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
 
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/files.hpp"
 #include "tools/options.hpp"
 #include "tools/parallel.hpp"
-#include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
 #include "workloads/report/simulation.hpp"

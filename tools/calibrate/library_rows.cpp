@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
-#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/collective/request.hpp"
 #include "tools/options.hpp"

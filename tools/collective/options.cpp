@@ -10,7 +10,6 @@
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/options.hpp"
-#include "topologies/machine.hpp"
 
 namespace weft {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "tools/output/figures.hpp"
 #include "tools/output/plan_text.hpp"
-#include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/page/result_data.hpp"

@@ -1,9 +1,7 @@
 #include "workloads/groups/families.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "sim/base/check.hpp"
 #include "sim/base/hash.hpp"
 #include "sim/cost/communicator.hpp"
 

@@ -3,9 +3,7 @@
 // microseconds.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
-#include <optional>
 #include <unordered_map>
 
 #include "sim/io/document.hpp"
