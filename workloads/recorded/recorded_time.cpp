@@ -1,16 +1,14 @@
 // Where the time of a recorded step went.
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <utility>
 
 #include "workloads/recorded/recorded_step.hpp"
+#include "workloads/recorded/stretches.hpp"
 
 namespace weft {
 namespace {
-
-constexpr std::uint32_t none = 0xffffffff;
 
 struct StepTime {
     struct Wait {
@@ -31,72 +29,45 @@ struct StepTime {
         std::ranges::sort(waits, {}, &Wait::end);
         step.forward = layer_issue(WorkPass::forward);
         step.backward = layer_issue(WorkPass::backward);
-        std::int64_t covered = step.begin;
-        struct Piece {
-            std::int64_t begin, end;
-            std::uint32_t next;
-        };
-        std::vector<Piece> idle;
-        std::vector<std::uint32_t> communication;
-        for (std::uint32_t i = 0; i < step.kernels.size(); ++i) {
-            RecordedKernel& kernel = step.kernels[i];
-            const DeviceEvent& event = trace.kernels[kernel.event];
-            if (kernel.what == WorkClass::communication) {
-                communication.push_back(i);
-                continue;
+        Stretches busy, calls;
+        for (const bool computes : {true, false}) {
+            for (RecordedKernel& kernel : step.kernels) {
+                if ((kernel.what != WorkClass::communication) != computes) continue;
+                const Stretch own = stretch_of(kernel);
+                kernel.exposed = length(own) - length(inside(busy, own));
+                busy += own;
+                if (!computes) calls += own;
             }
-            if (event.begin > covered) idle.push_back({covered, event.begin, i});
-            const std::int64_t begin = std::max(event.begin, covered), end = std::min(event.end, step.end);
-            kernel.exposed = std::max<std::int64_t>(end - begin, 0);
-            covered = std::max(covered, end);
         }
-        if (step.end > covered) idle.push_back({covered, step.end, none});
-        std::size_t first = 0;  // of communication, that may still be under way
-        for (Piece piece : idle) {
-            for (std::size_t c = first; c < communication.size() && piece.begin < piece.end; ++c) {
-                RecordedKernel& kernel = step.kernels[communication[c]];
-                const DeviceEvent& event = trace.kernels[kernel.event];
-                if (event.begin >= piece.end) break;
-                if (event.end <= piece.begin) {
-                    first = c == first ? c + 1 : first;
-                    continue;
-                }
-                const std::int64_t begin = std::max(event.begin, piece.begin), end = std::min(event.end, piece.end);
-                if (begin > piece.begin) add_gap(piece.begin, begin, piece.next);
-                kernel.exposed += end - begin;
-                piece.begin = end;
-            }
-            if (piece.begin < piece.end) add_gap(piece.begin, piece.end, piece.next);
+        for (RecordedKernel& kernel : step.kernels) {
+            if (kernel.what != WorkClass::communication) kernel.beside = length(inside(calls, stretch_of(kernel)));
         }
-        lay_beside(communication);
+        add_gaps(Stretches({step.begin, step.end}) - busy);
         step.slow_down = slow_down();
     }
 
-    // Calls come by their begin. A stretch in which there is at least one, and how long there had been any before it.
-    void lay_beside(const std::vector<std::uint32_t>& calls) {
-        struct Stretch {
-            std::int64_t begin, end, before;
-        };
-        std::vector<Stretch> stretches{{step.begin, step.begin, 0}};
-        for (const std::uint32_t call : calls) {
-            const DeviceEvent& event = trace.kernels[step.kernels[call].event];
-            Stretch& last = stretches.back();
-            if (event.begin <= last.end) {
-                last.end = std::max(last.end, event.end);
-            } else {
-                stretches.push_back({event.begin, event.end, last.before + last.end - last.begin});
+    // In the step.
+    Stretch stretch_of(const RecordedKernel& kernel) const {
+        const DeviceEvent& event = trace.kernels[kernel.event];
+        return Stretch(event.begin, event.end) & Stretch(step.begin, step.end);
+    }
+
+    // Each up to the computation that comes next, or to a call.
+    void add_gaps(const Stretches& idle) {
+        auto next = step.kernels.cbegin();
+        for (const Stretch& gap : idle) {
+            for (std::int64_t at = gap.lower(), end = at; at < gap.upper(); at = end) {
+                next = std::find_if(next, step.kernels.cend(), [&](const RecordedKernel& kernel) {
+                    return kernel.what != WorkClass::communication && trace.kernels[kernel.event].begin > at;
+                });
+                end = gap.upper();
+                if (next == step.kernels.cend()) {
+                    step.gaps.end += end - at;
+                } else {
+                    end = std::min(end, trace.kernels[next->event].begin);
+                    add_gap(at, end, next->launched);
+                }
             }
-        }
-        const auto communicated = [&](std::int64_t until) {
-            const auto next = std::ranges::upper_bound(stretches, until, {}, &Stretch::begin);
-            if (next == stretches.begin()) return std::int64_t{0};
-            const Stretch& last = *std::prev(next);
-            return last.before + std::min(until, last.end) - last.begin;
-        };
-        for (RecordedKernel& kernel : step.kernels) {
-            const DeviceEvent& event = trace.kernels[kernel.event];
-            if (kernel.what != WorkClass::communication)
-                kernel.beside = communicated(event.end) - communicated(event.begin);
         }
     }
 
@@ -151,12 +122,8 @@ struct StepTime {
     }
 
     // Until the next kernel is launched the host is late; from then on it is the device that takes its time.
-    void add_gap(std::int64_t begin, std::int64_t end, std::uint32_t next) {
-        if (next == none) {
-            step.gaps.end += end - begin;
-            return;
-        }
-        const std::int64_t launched = std::clamp(step.kernels[next].launched, begin, end);
+    void add_gap(std::int64_t begin, std::int64_t end, std::int64_t next_launched) {
+        const std::int64_t launched = std::clamp(next_launched, begin, end);
         constexpr std::int64_t at_once = 20'000;  // ns: a device begins a kernel that is in its queue within a few us
         const bool waited_long = end - launched > at_once && !trace.calls.empty();
         (waited_long ? step.gaps.waiting : step.gaps.between) += end - launched;
