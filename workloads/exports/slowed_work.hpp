@@ -13,7 +13,7 @@ class SlowedWork {
   public:
     SlowedWork(const Stretch& work, const Stretches& calls, double factor) {
         std::int64_t at = work.lower();
-        for (const Stretch& call : inside(calls, work)) {
+        for (const Stretch& call : within(calls, work)) {
             add(call.lower() - at, 1.0);
             add(call.upper() - call.lower(), factor);
             at = call.upper();

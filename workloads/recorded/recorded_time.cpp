@@ -11,22 +11,13 @@ namespace weft {
 namespace {
 
 struct StepTime {
-    struct Wait {
-        std::int64_t begin, end;
-    };
-
     const KinetoTrace& trace;
     RecordedStep& step;
-    std::vector<Wait> waits{};  // of the host for the device, by end
+    std::vector<HostEvent> waits{trace.waits()};  // by end
 
     // Computation first, then what communication it leaves uncovered, then gaps.
     void add_up_time() {
-        for (const HostEvent& event : trace.host) {
-            if (event.kind != HostEvent::Kind::launch) continue;
-            const std::string_view what = text(event.name);
-            if (what.find("Synchronize") != what.npos) waits.push_back({event.begin, event.end});
-        }
-        std::ranges::sort(waits, {}, &Wait::end);
+        std::ranges::sort(waits, {}, &HostEvent::end);
         step.forward = layer_issue(WorkPass::forward);
         step.backward = layer_issue(WorkPass::backward);
         Stretches busy, calls;
@@ -34,13 +25,13 @@ struct StepTime {
             for (RecordedKernel& kernel : step.kernels) {
                 if ((kernel.what != WorkClass::communication) != computes) continue;
                 const Stretch own = stretch_of(kernel);
-                kernel.exposed = length(own) - length(inside(busy, own));
+                kernel.exposed = length(own) - length(within(busy, own));
                 busy += own;
                 if (!computes) calls += own;
             }
         }
         for (RecordedKernel& kernel : step.kernels) {
-            if (kernel.what != WorkClass::communication) kernel.beside = length(inside(calls, stretch_of(kernel)));
+            if (kernel.what != WorkClass::communication) kernel.beside = length(within(calls, stretch_of(kernel)));
         }
         add_gaps(Stretches({step.begin, step.end}) - busy);
         step.slow_down = slow_down();
@@ -96,19 +87,15 @@ struct StepTime {
         return alone > 0 ? std::max(beside / alone, 1.0) : 0.0;
     }
 
-    std::string_view text(std::uint32_t id) const { return trace.texts[id]; }
-
     // Where the host waits for the device the time is not its own, which medians leave out as long as it is seldom.
     RecordedStep::LayerIssue layer_issue(WorkPass pass) const {
         std::map<std::int32_t, std::int64_t> first;
         for (const RecordedKernel& kernel : step.kernels) {
             if (kernel.pass != pass || kernel.layer == no_layer) continue;
-            const std::int64_t launched = kernel.launched;
-            const auto [found, fresh] = first.try_emplace(kernel.layer, launched);
-            if (!fresh) found->second = std::min(found->second, launched);
+            std::int64_t& launched = first.try_emplace(kernel.layer, kernel.launched).first->second;
+            launched = std::min(launched, kernel.launched);
         }
-        std::vector<std::int64_t> starts;
-        for (const auto& [layer, launched] : first) starts.push_back(launched);
+        auto starts = list_of<std::int64_t>(first, [](const auto& layer) { return layer.second; });
         if (starts.size() < 3) return {};
         std::ranges::sort(starts);
         std::vector<std::int64_t> times;
@@ -127,7 +114,8 @@ struct StepTime {
         constexpr std::int64_t at_once = 20'000;  // ns: a device begins a kernel that is in its queue within a few us
         const bool waited_long = end - launched > at_once && !trace.calls.empty();
         (waited_long ? step.gaps.waiting : step.gaps.between) += end - launched;
-        const auto wait = std::ranges::upper_bound(waits, begin, {}, &Wait::end);  // the first that ends in the gap
+        const auto wait =
+            std::ranges::upper_bound(waits, begin, {}, &HostEvent::end);  // the first that ends in the gap
         const bool waited = wait != waits.end() && wait->end <= launched && wait->begin <= begin;
         (waited ? step.gaps.synchronisation : step.gaps.host) += launched - begin;
     }
