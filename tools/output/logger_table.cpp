@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
@@ -36,8 +35,7 @@ LoggedBandwidth logger_bandwidth(const LoggedCall& call, std::uint32_t world) {
     const auto is = [&](auto... names) { return ((call.name == names) || ...); };
     const double n = world;
     // Of the size as logged.
-    const double gbps =
-        call.latency > Seconds{} ? call.size.value / milliseconds(call.latency) * 8 / 1e6 : 0.0;
+    const double gbps = call.latency > Seconds{} ? call.size.value / milliseconds(call.latency) * 8 / 1e6 : 0.0;
     if (is("all_gather", "all_gather_into_tensor", "reduce_scatter", "reduce_scatter_tensor")) {
         return {gbps * n, gbps * (n - 1)};
     }

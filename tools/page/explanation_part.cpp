@@ -49,7 +49,7 @@ std::string stretches_list(const Explanation& found) {
     return html_details("Its longest passages", html.take());
 }
 
-std::string list_of(std::string_view summary, const std::vector<std::string>& changes) {
+std::string listed(std::string_view summary, const std::vector<std::string>& changes) {
     if (changes.empty()) return {};
     return html_details(summary, "<p>" + xml_escaped(fmt::format("{}", fmt::join(changes, ", "))) + "</p>");
 }
@@ -64,8 +64,8 @@ std::string changes_part(std::string_view heading, std::string_view caption, con
         bars.values.push_back(std::isfinite(change) ? std::llround(1e6 * change) : 0);
     }
     return fmt::format("<h3>{}</h3>{}{}{}", heading, html_table(caption, changes.table, {bars}),
-                       list_of("Without a difference", changes.negligible),
-                       list_of("Not simulated, which alone would tell", changes.unknown));
+                       listed("Without a difference", changes.negligible),
+                       listed("Not simulated, which alone would tell", changes.unknown));
 }
 
 std::string rooflines_part(const Rooflines& rooflines) {

@@ -26,7 +26,7 @@ std::string in_words(const Json& schema) {
 
 std::string taken(const ValueRecord& record);
 
-std::string list_of(const ValueRecord& element) {
+std::string listed(const ValueRecord& element) {
     if (!element.objects.empty()) return "list of objects";
     if (element.element != nullptr) return "list of lists";
     return "list, each " + taken(element);
@@ -37,7 +37,7 @@ std::string taken(const ValueRecord& record) {
     std::string words;
     const auto add = [&](const std::string& more) { words += (words.empty() ? "" : "; or ") + more; };
     for (const std::string& schema : record.takes) add(in_words(Json::parse(schema)));
-    if (record.element != nullptr) add(list_of(*record.element));
+    if (record.element != nullptr) add(listed(*record.element));
     if (!record.objects.empty() || record.any != nullptr) add("object");
     return words;
 }
