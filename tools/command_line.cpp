@@ -4,7 +4,6 @@
 #include <boost/algorithm/string/case_conv.hpp>
 
 #include <algorithm>
-#include <array>
 #include <iostream>
 #include <sstream>
 #include <utility>

@@ -1,6 +1,5 @@
 #include "topologies/channel_search.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <map>
 #include <numeric>

@@ -96,9 +96,8 @@ class Occupancy {
     }
     void start_channel() { before_ = by_link_; }
     std::int64_t crowding(const HopUses& uses) const {
-        std::int64_t sum = 0;
-        for (const LinkUse& use : uses) sum += crowding_weight_ * before_[index(use.link)];
-        return sum;
+        return sum_of<std::int64_t>(uses,
+                                    [this](const LinkUse& use) { return crowding_weight_ * before_[index(use.link)]; });
     }
 
   private:

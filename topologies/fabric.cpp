@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include "sim/base/enumerators.hpp"
 #include "sim/base/texts.hpp"

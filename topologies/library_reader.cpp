@@ -1,8 +1,5 @@
 #include "topologies/machine.hpp"
 
-#include <algorithm>
-#include <string>
-
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
@@ -12,10 +9,6 @@ namespace {
 
 // NCCL's and RCCL's; MPI libraries', by message size; XPMEM and the like inside a node.
 const std::vector<std::string> protocols{"LL", "LL128", "Simple", "inject", "eager", "rendezvous", "bulk", "ipc"};
-
-std::vector<std::string> collective_names() {
-    return list_of<std::string>(every_collective, [&](const Collective op) { return name(op); });
-}
 
 std::vector<std::string> algorithm_names() {
     std::vector<std::string> names;
@@ -40,7 +33,8 @@ std::vector<Collective> read_operations(Field& row) {
         if (const std::optional<Collective> op = find_collective(text)) {
             ops.push_back(*op);
         } else if (!text.empty()) {
-            row.error("operations", "no collective is called \"{}\"{}", text, suggestion(text, collective_names()));
+            row.error("operations", "no collective is called \"{}\"{}", text,
+                      suggestion(text, all_enumerator_names<Collective>()));
         }
     }
     return ops;

@@ -1,7 +1,5 @@
 #include "topologies/channel_search.hpp"
 
-#include <algorithm>
-
 namespace weft {
 namespace {
 

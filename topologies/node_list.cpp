@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
-
 #include "sim/io/diagnostics.hpp"
 
 namespace weft {
@@ -160,16 +158,11 @@ class NodeListParser {
         return line_;
     }
 
-    struct NameHash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
-    };
-
     const std::string& file_;
     std::string_view text_;
     const MachineInfo& machine_;
-    std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>> listed_;  // names to nodes
-    std::vector<int> line_of_;  // by node: where it was named; 0: not yet
+    TextMap<std::uint32_t> listed_;  // names to nodes
+    std::vector<int> line_of_;       // by node: where it was named; 0: not yet
     std::vector<std::uint32_t> nodes_;
     std::vector<Diagnostic> errors_;
     std::size_t counted_ = 0;

@@ -138,9 +138,7 @@ std::uint64_t recurrent_inputs(const Layer& layer) {
 }
 
 std::uint64_t recurrent_matrices(const Layer& layer) {
-    std::uint64_t sum = 0;
-    for (const RecurrentMap& map : recurrent_maps(layer)) sum += map.inputs * map.outputs;
-    return sum;
+    return sum_of<std::uint64_t>(recurrent_maps(layer), [](const auto& map) { return map.inputs * map.outputs; });
 }
 
 Module recurrent_module(const Layer& layer, std::uint32_t tensor) {

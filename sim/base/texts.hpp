@@ -4,14 +4,26 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace weft {
+
+// Values by text, which is looked up without a copy.
+struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+template <class Value>
+using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
+
+inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

@@ -154,9 +154,7 @@ std::vector<PhaseCost> moved(std::vector<PhaseCost> phases, const LinkMove& move
 }
 
 Seconds time_of(std::span<const PhaseCost> phases, Bytes message) {
-    Seconds sum;
-    for (const PhaseCost& phase : phases) sum += phase.time(message);
-    return sum;
+    return sum_of<Seconds>(phases, [&](const PhaseCost& phase) { return phase.time(message); });
 }
 
 namespace {

@@ -29,11 +29,7 @@ void add_share(LaneTime& sum, const LaneTime& time, double share) {
 
 }  // namespace
 
-Seconds Breakdown::exposed() const {
-    Seconds sum;
-    for (const LaneTime& lane : lanes) sum += lane.exposed;
-    return sum;
-}
+Seconds Breakdown::exposed() const { return sum_of<Seconds>(lanes, &LaneTime::exposed); }
 
 Table<RankClassId, Breakdown> break_down(const Program& program, const Timeline& timeline, LaneId compute,
                                          std::span<const LaneId> priority) {
@@ -46,8 +42,7 @@ Table<RankClassId, Breakdown> break_down(const Program& program, const Timeline&
 }
 
 Breakdown mean(const Program& program, const Table<RankClassId, Breakdown>& classes) {
-    double ranks = 0.0;
-    for (const RankClass& rank_class : program.classes) ranks += rank_class.weight;
+    const auto ranks = sum_of<double>(program.classes, &RankClass::weight);
     Breakdown sum;
     sum.lanes = Table<LaneId, LaneTime>(program.lanes.size());
     for (RankClassId id{}; id != classes.end_id(); id = next(id)) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -49,6 +50,25 @@ class ConfigError : public std::runtime_error {
   private:
     std::vector<Diagnostic> diagnostics_;
 };
+
+// Throws a ConfigError with this alone.
+[[noreturn]] inline void refuse_file(std::string file, std::string message, int line = 0) {
+    throw ConfigError({{.file = std::move(file), .line = line, .key = {}, .message = std::move(message)}});
+}
+
+// Does it for each of them, and throws the mistakes of all at once.
+template <class Range, class Do>
+void for_each_with_mistakes(const Range& range, Do act) {
+    std::vector<Diagnostic> mistakes;
+    for (const auto& each : range) {
+        try {
+            act(each);
+        } catch (const ConfigError& error) {
+            mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+        }
+    }
+    if (!mistakes.empty()) throw ConfigError(std::move(mistakes));
+}
 
 // Up to three known names that look most like `name`, best first: by edit distance (at most a third of its length, or
 // 2), or because they begin with it.

@@ -52,9 +52,7 @@ Bytes delivered(const N& network, std::size_t patterns) {
 // What finished flows have carried over a link: bytes moved times load, over every pattern that crosses it.
 template <NetworkModel N>
 Bytes carried(const N& network, std::span<const Crossing> crossings) {
-    Bytes sum;
-    for (const Crossing& crossing : crossings) sum += network.moved(crossing.pattern) * crossing.load;
-    return sum;
+    return sum_of<Bytes>(crossings, [&](const Crossing& own) { return network.moved(own.pattern) * own.load; });
 }
 
 }  // namespace weft

@@ -47,8 +47,7 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
     for (const Constraint& constraint : constraints) {
         for (const Crossing& crossing : constraint.crossings) ++patterns_[crossing.pattern].demands;
     }
-    std::size_t demands = 0;
-    for (const PatternState& pattern : patterns_) demands += pattern.demands;
+    const auto demands = sum_of<std::size_t>(patterns_, &PatternState::demands);
     filling_.reserve(constraints.size(), patterns_.size(), demands);
     std::uint32_t total = 0;
     for (PatternState& pattern : patterns_) {

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/base/texts.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {
@@ -54,12 +54,6 @@ class ProgramBuilder {
     Program finish();
 
   private:
-    // Ids are looked up by value and numbered in order of arrival, so no order of a hash map can show.
-    struct TextHash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-    };
-
     void check_subject(const Op& op) const;
     std::span<const LaneId> lanes_of(const Op& op) const;  // which it must outlive
     OpId append(const Op& op, std::uint32_t predecessors);
@@ -76,7 +70,8 @@ class ProgramBuilder {
     std::vector<OpId> lane_tail_;                   // last op per lane of the class begun last, no_op for none
     Table<RoutineId, std::vector<LaneId>> routine_lanes_;
     Table<ExchangeId, std::uint32_t> seen_;  // ops that take part so far
-    std::unordered_map<std::string, LabelId, TextHash, std::equal_to<>> label_ids_;
+    // Ids are looked up by value and numbered in order of arrival, so no order of a hash map can show.
+    TextMap<LabelId> label_ids_;
     std::unordered_map<double, std::uint32_t> work_ids_;
     std::array<std::uint32_t, 64> recent_work_{};  // looked at before work_ids_, by the bits of the duration
     std::unordered_multimap<std::uint64_t, PatternId> pattern_ids_;  // by fingerprint, compared by value

@@ -204,9 +204,7 @@ struct Topology {
         return node_links > 0 ? router->move(members, by) : std::nullopt;
     }
     Seconds latency(const Route& route) const {
-        Seconds sum;
-        for (const LinkId hop : route.links()) sum += link(hop).latency;
-        return sum;
+        return sum_of<Seconds>(route.links(), [this](LinkId hop) { return link(hop).latency; });
     }
 
     // Building, some `times` over: ids count up from 0, links are between vertices that `wiring` knows.

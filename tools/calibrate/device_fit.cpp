@@ -57,7 +57,7 @@ Prediction predict_on(ValidationCase one, const ValidationRow& row, const Device
     try {
         return predict(one, row);
     } catch (const RangeError& error) {
-        throw ConfigError({{.file = row.name, .key = {}, .message = error.what()}});
+        refuse_file(row.name, error.what());
     }
 }
 
@@ -74,9 +74,7 @@ DeviceFitSource source_of(ValidationCase one, const ValidationSet& set, const Va
     }
     source.predict = [one = std::move(one), &row, wanted = std::move(wanted)](const Device& device) {
         const Prediction prediction = predict_on(one, row, device);
-        std::vector<double> values;
-        for (const std::size_t i : wanted) values.push_back(prediction.values[i]);
-        return values;
+        return list_of<double>(wanted, [&](std::size_t i) { return prediction.values[i]; });
     };
     return source;
 }
@@ -196,8 +194,7 @@ DeviceFitSource table_source(const std::string& file, const std::vector<DeviceTa
     for (auto& [precision, of] : by_precision) products.push_back(product_rows(source.rows, std::move(of)));
     source.predict = [kernels = std::move(kernels), products = std::move(products),
                       table = source.rows](const Device& device) {
-        std::vector<double> values;
-        for (const KernelMeasurement& kernel : kernels) values.push_back(predicted_value(device, kernel));
+        auto values = list_of<double>(kernels, [&](const auto& kernel) { return predicted_value(device, kernel); });
         for (const ProductRows& of : products) {
             const double pace = host_pace(table, of, values);
             for (const std::size_t i : of.rows) values[i] = std::max(values[i], pace);
@@ -282,8 +279,8 @@ LeftOut leave_out(const ValidationSet& set, std::span<const ValidationSet> other
     std::vector<Device> devices;
     for (const auto& [name, of_device] : keys) {
         Device device = load_device(name);
-        std::vector<RefittedConstant> constants;
-        for (const std::string& key : of_device) constants.push_back(named_constant(set, device, key));
+        auto constants = list_of<RefittedConstant>(
+            of_device, [&](const std::string& key) { return named_constant(set, device, key); });
         for (const RowUse use : {RowUse::fit, RowUse::predict}) {
             device = refit(device, constants, sources_of(rest, device, use), use, threads);
         }

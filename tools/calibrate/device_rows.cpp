@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
 
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/files.hpp"
 #include "tools/options.hpp"
 #include "tools/parallel.hpp"
-#include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
 #include "workloads/report/simulation.hpp"
@@ -40,8 +37,7 @@ std::vector<DeviceConstant> asked(std::vector<DeviceConstant> all, const po::var
         std::ranges::copy_if(all, std::back_inserter(result), [](const auto& c) { return !c.is_asked_for; });
         return result;
     }
-    Words known;
-    for (const DeviceConstant& constant : all) known.push_back(constant.name);
+    const auto known = list_of<std::string>(all, &DeviceConstant::name);
     const std::string& list = arguments["fit"].as<std::string>();
     const std::vector<std::string_view> names = parts_of(list, ',');
     const auto is_called = [](const DeviceConstant& constant, std::string_view name) {
@@ -72,15 +68,9 @@ void limit(std::vector<DeviceConstant>& constants, const Device& device, const p
 
 std::vector<DeviceFitSource> read_tables(const Words& tables, const std::vector<HeldCell>& holds) {
     std::vector<DeviceFitSource> sources;
-    std::vector<Diagnostic> errors;
-    for (const std::string& file : tables) {
-        try {
-            sources.push_back(table_source(file, read_device_table(file, read_text(file), holds)));
-        } catch (const ConfigError& error) {
-            errors.insert(errors.end(), error.diagnostics().begin(), error.diagnostics().end());
-        }
-    }
-    if (!errors.empty()) throw ConfigError(std::move(errors));
+    for_each_with_mistakes(tables, [&](const std::string& file) {
+        sources.push_back(table_source(file, read_device_table(file, read_text(file), holds)));
+    });
     return sources;
 }
 
@@ -146,8 +136,7 @@ DeviceFit calibrate_device(const po::variables_map& arguments) {
     if (name.empty()) name = gathered.studies.front().machine.info().device;
     Device device = load_device(name);
     name_passes(device);
-    std::vector<ValidationSet> sets;
-    for (const std::string& set : option_texts(arguments, "set")) sets.push_back(load_validation_set(set));
+    const auto sets = list_of<ValidationSet>(option_texts(arguments, "set"), load_validation_set);
     for (DeviceFitSource& source : set_sources(sets, device, holds)) gathered.sources.push_back(std::move(source));
     check_rows(gathered.sources);
     std::vector<DeviceConstant> constants = device_constants(device);

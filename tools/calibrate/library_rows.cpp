@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
-#include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/collective/request.hpp"
 #include "tools/options.hpp"
@@ -83,13 +81,12 @@ void add_calls(const Words& traces, const MachineInfo& machine, const std::vecto
                    file, calls.incomplete, calls.rows.size());
     }
     for (CollectiveMeasurement& row : calls.rows) {
-        if (std::string wrong = place(row, machine); !wrong.empty())
-            throw ConfigError({{file, 0, 0, {}, std::move(wrong)}});
+        if (std::string wrong = place(row, machine); !wrong.empty()) refuse_file(file, std::move(wrong));
         const bool held = is_held(row, holds);
         result.rows.push_back({.measured = std::move(row), .is_held = held});
         result.files.push_back(file);
     }
-    if (calls.rows.empty()) throw ConfigError({{file, 0, 0, {}, "has no collective of several ranks"}});
+    if (calls.rows.empty()) refuse_file(file, "has no collective of several ranks");
 }
 
 MeasurementHints hints_of(const po::variables_map& arguments) {

@@ -10,7 +10,6 @@
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/options.hpp"
-#include "topologies/machine.hpp"
 
 namespace weft {
 namespace {
@@ -82,7 +81,7 @@ std::size_t one_of(const po::variables_map& arguments, const char* option, const
 
 Collective read_op(const std::string& text) {
     if (const auto op = find_collective(text)) return *op;
-    const Words known = collective_names();
+    const Words known = all_enumerator_names<Collective>();
     throw OptionError("no collective is called \"{}\"{} (known: {})", text, suggestion(text, known),
                       fmt::join(known, ", "));
 }
@@ -125,21 +124,13 @@ SetLayout read_layout(const po::variables_map& arguments, const MachineInfo& mac
 
 std::vector<Bytes> parse_sizes(std::string_view text, std::string_view option) {
     if (text.find(':') != text.npos) return parse_range(text, option);
-    std::vector<Bytes> sizes;
-    for (const std::string_view part : parts_of(text, ',')) sizes.push_back(parse_size(part, text, option));
-    return sizes;
-}
-
-std::vector<std::string> collective_names() {
-    return {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
-            "reduce",     "all_to_all", "send_receive",   "point_to_point"};
+    return list_of<Bytes>(parts_of(text, ','), [&](std::string_view part) { return parse_size(part, text, option); });
 }
 
 const Library& library_named(const MachineInfo& machine, const std::string& name) {
     if (name.empty()) return machine.library();
     if (const Library* const library = machine.find_library(name)) return *library;
-    Words known;
-    for (const Library& library : machine.libraries) known.push_back(library.name);
+    const auto known = list_of<std::string>(machine.libraries, &Library::name);
     throw OptionError("--library: {} has no \"{}\"{} (it has: {})", machine.name, name, suggestion(name, known),
                       fmt::join(known, ", "));
 }

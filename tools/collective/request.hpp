@@ -97,8 +97,6 @@ void check_preference(const Library& library, Collective op, const Preference& p
 // and so on) are powers of 1024. Throws OptionError, which names `option`.
 std::vector<Bytes> parse_sizes(std::string_view text, std::string_view option);
 
-std::vector<std::string> collective_names();
-
 // Throws OptionError, or ConfigError for the machine file.
 CollectiveRequest collective_request(const po::variables_map& arguments);
 

@@ -209,8 +209,8 @@ std::vector<CollectiveRow> predict(const CollectiveRequest& request, const Traff
     const Topology topology = request.machine.topology(request.layout.nodes(), request.fabric);
     tell_cost(request, topology);
     CollectiveSet set(topology, *request.library, request.layout);
-    std::vector<CollectiveRow> rows;
-    for (const Bytes message : request.messages) rows.push_back(make_row(set, topology, request, message, listener));
+    auto rows = list_of<CollectiveRow>(
+        request.messages, [&](Bytes message) { return make_row(set, topology, request, message, listener); });
     if (request.draws_hashes()) draw_hashes(request, rows);
     return rows;
 }
@@ -236,10 +236,9 @@ std::vector<CollectiveMeasurement> matching(const MeasurementTable& table, const
         if (row.op == request.op && same_ranks && same_nodes) rows.push_back(row);
     }
     if (rows.empty()) {
-        std::string message =
-            fmt::format("nothing measured of {} among {} ranks on {} nodes; the table has: {}", name(request.op),
-                        request.layout.members(), request.layout.nodes(), list(there));
-        throw ConfigError({{.file = table.file, .line = 0, .column = 0, .key = {}, .message = std::move(message)}});
+        refuse_file(table.file,
+                    fmt::format("nothing measured of {} among {} ranks on {} nodes; the table has: {}",
+                                name(request.op), request.layout.members(), request.layout.nodes(), list(there)));
     }
     return of_one_kind(table, std::move(rows), request.library->name);
 }

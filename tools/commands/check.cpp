@@ -1,7 +1,6 @@
 // `weft check JOB`: reads and plans, simulates nothing.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>

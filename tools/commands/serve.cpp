@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
-#include <stop_token>
 #include <thread>
 
 #include "tools/command.hpp"

@@ -26,17 +26,10 @@ std::vector<ValidationSet> load_sets(const po::variables_map& arguments) {
     const std::vector<std::string> names =
         arguments.count("set") ? arguments["set"].as<std::vector<std::string>>() : validation_set_names();
     std::vector<ValidationSet> sets;
-    std::vector<Diagnostic> errors;
     std::set<std::string> known;
-    for (const std::string& name : names) {
-        if (!known.insert(name).second) continue;  // named twice
-        try {
-            sets.push_back(load_validation_set(name));
-        } catch (const ConfigError& error) {
-            errors.insert(errors.end(), error.diagnostics().begin(), error.diagnostics().end());
-        }
-    }
-    if (!errors.empty()) throw ConfigError(std::move(errors));
+    for_each_with_mistakes(names, [&](const std::string& name) {
+        if (known.insert(name).second) sets.push_back(load_validation_set(name));  // else named twice
+    });
     return sets;
 }
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "tools/parallel.hpp"
-#include "workloads/explain/explanation.hpp"
 #include "workloads/search/screening.hpp"
 
 namespace weft {

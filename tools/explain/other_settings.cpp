@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "workloads/explain/explanation.hpp"
 #include "workloads/job/job_reading.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/search/screening.hpp"

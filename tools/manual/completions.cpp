@@ -85,7 +85,7 @@ Words values(const po::option_description& option, const std::string& current) {
     if (placeholder == "MODEL") return shipped_names(embedded::catalog());
     if (placeholder == "DEVICE") return shipped_names(embedded::devices());
     if (placeholder == "SET") return shipped_names(embedded::validation());
-    if (placeholder == "OP") return collective_names();
+    if (placeholder == "OP") return all_enumerator_names<Collective>();
     if (placeholder == "PATTERN") return traffic_pattern_names();
     if (placeholder == "KIND") return reference_kinds();
     if (placeholder == "SHELL") return shell_names();

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
@@ -13,38 +12,6 @@
 
 namespace weft {
 namespace {
-
-// How the logger rates a function: bytes counted per byte of size, and those on the bus.
-enum class Rating : std::uint8_t { shards, exchange, reduction, plain };
-
-struct RatedFunction {
-    std::string_view name;
-    Rating rating;
-};
-constexpr auto rated_functions = std::to_array<RatedFunction>({
-    {"all_gather", Rating::shards},
-    {"all_gather_into_tensor", Rating::shards},
-    {"reduce_scatter", Rating::shards},
-    {"reduce_scatter_tensor", Rating::shards},
-    {"all_to_all_single", Rating::exchange},
-    {"all_reduce", Rating::reduction},
-    {"all_reduce_coalesced", Rating::reduction},
-    {"inference_all_reduce", Rating::reduction},
-    {"send", Rating::plain},
-    {"recv", Rating::plain},
-    {"isend", Rating::plain},
-    {"irecv", Rating::plain},
-    {"broadcast", Rating::plain},
-    {"reduce", Rating::plain},
-    {"gather", Rating::plain},
-    {"scatter", Rating::plain},
-    {"barrier", Rating::plain},
-});
-
-const RatedFunction* rated_function(std::string_view name) {
-    const auto* found = std::ranges::find(rated_functions, name, &RatedFunction::name);
-    return found == rated_functions.end() ? nullptr : found;
-}
 
 double milliseconds(Seconds time) { return time.value * 1e3; }
 
@@ -64,24 +31,19 @@ struct LoggerRow {
 }  // namespace
 
 LoggedBandwidth logger_bandwidth(const LoggedCall& call, std::uint32_t world) {
-    const RatedFunction* function = rated_function(call.name);
-    WEFT_CHECK(function != nullptr, "the logger has no rate for " + std::string(call.name));
     WEFT_CHECK(world > 0, "a call has ranks");
-    if (call.latency <= Seconds{}) return {};
+    const auto is = [&](auto... names) { return ((call.name == names) || ...); };
     const double n = world;
-    const double gbps = call.size.value / milliseconds(call.latency) * 8 / 1e6;  // of the size as logged
-    switch (function->rating) {
-        case Rating::shards:
-            return {gbps * n, gbps * (n - 1)};
-        case Rating::exchange:
-            return {gbps, gbps * (n - 1) / n};
-        case Rating::reduction:
-            return {gbps * 2, gbps * 2 * (n - 1) / n};
-        case Rating::plain:
-            return {gbps, gbps};
+    // Of the size as logged.
+    const double gbps = call.latency > Seconds{} ? call.size.value / milliseconds(call.latency) * 8 / 1e6 : 0.0;
+    if (is("all_gather", "all_gather_into_tensor", "reduce_scatter", "reduce_scatter_tensor")) {
+        return {gbps * n, gbps * (n - 1)};
     }
-    WEFT_CHECK(false, "unknown rating");
-    return {};
+    if (is("all_to_all_single")) return {gbps, gbps * (n - 1) / n};
+    if (is("all_reduce", "all_reduce_coalesced", "inference_all_reduce")) return {gbps * 2, gbps * 2 * (n - 1) / n};
+    WEFT_CHECK(is("send", "recv", "isend", "irecv", "broadcast", "reduce", "gather", "scatter", "barrier"),
+               "the logger has no rate for " + std::string(call.name));
+    return {gbps, gbps};
 }
 
 std::string logger_size(Bytes size) {

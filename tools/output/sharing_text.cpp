@@ -105,8 +105,7 @@ TextTable meeting_links_table(const Sharing& sharing, std::uint32_t links) {
 }
 
 std::string sharing_heading(const Sharing& sharing) {
-    std::size_t nodes = 0;
-    for (const PlacedReport& job : sharing.jobs) nodes += job.nodes.size();
+    const auto nodes = sum_of<std::size_t>(sharing.jobs, [](const PlacedReport& job) { return job.nodes.size(); });
     return fmt::format("{} jobs on {} nodes of {}; together: steps from {} to {}, while all run", sharing.jobs.size(),
                        grouped(static_cast<double>(nodes)), sharing.topology.name, to_text(sharing.begin),
                        to_text(sharing.end));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <string>
 #include <utility>
 
 #include "sim/base/check.hpp"
@@ -215,16 +214,9 @@ void add_rank(TextStream& out, std::size_t rank, const RecordedProgram& program,
 }  // namespace
 
 std::vector<RankClassId> first_classes(const Step& step) {
-    std::vector<RankClassId> classes;
-    std::vector<bool> seen;
-    for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) {
-        const std::uint32_t stage = step.stage[id];
-        if (stage >= seen.size()) seen.resize(stage + 1, false);
-        if (!seen[stage]) classes.push_back(id);
-        seen[stage] = true;
-    }
-    std::ranges::sort(classes, {}, [&](RankClassId id) { return step.stage[id]; });
-    return classes;
+    std::map<std::uint32_t, RankClassId> classes;  // by stage
+    for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) classes.try_emplace(step.stage[id], id);
+    return list_of<RankClassId>(classes, [](const auto& each) { return each.second; });
 }
 
 // All classes, unless they are too many for a reader: then one of each stage, since those of a stage differ little.

@@ -190,8 +190,7 @@ std::string validation_text(const Validation& validation, std::size_t worst) {
     }
     const std::vector<std::size_t> places = worst_rows(validation.sets, validation.rows, worst);
     if (places.empty()) return text;
-    std::vector<ValidatedRow> rows;
-    for (const std::size_t place : places) rows.push_back(validation.rows[place]);
+    const auto rows = list_of<ValidatedRow>(places, [&](std::size_t place) { return validation.rows[place]; });
     return text + "\nFarthest off:\n" + table_text(validated_table(validation, rows));
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -135,13 +134,8 @@ std::vector<HistogramBin> message_histogram(std::span<const MessageCount> messag
 
 std::string histogram_text(std::span<const HistogramBin> bins) {
     std::string out;
-    while (!bins.empty()) {
-        const auto other = std::ranges::find_if(bins, [&](const HistogramBin& bin) { return bin.op != bins[0].op; });
-        const auto count = static_cast<std::size_t>(other - bins.begin());
-        if (!out.empty()) out += '\n';
-        out += operation_text(bins.first(count));
-        bins = bins.subspan(count);
-    }
+    for_each_operation(
+        bins, [&](std::span<const HistogramBin> own) { out += (out.empty() ? "" : "\n") + operation_text(own); });
     return out;
 }
 

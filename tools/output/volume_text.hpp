@@ -3,6 +3,7 @@
 // operation.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -36,6 +37,17 @@ struct HistogramBin {
 
 // Bins that hold calls: operations in the order they first occur, below each its bins by size.
 std::vector<HistogramBin> message_histogram(std::span<const MessageCount> messages);
+
+// Calls see(bins) for those of each operation.
+template <class See>
+void for_each_operation(std::span<const HistogramBin> bins, See see) {
+    while (!bins.empty()) {
+        const auto other = std::ranges::find_if(bins, [&](const HistogramBin& bin) { return bin.op != bins[0].op; });
+        const auto count = static_cast<std::size_t>(other - bins.begin());
+        see(bins.first(count));
+        bins = bins.subspan(count);
+    }
+}
 
 // A block per operation, a line per bin with a bar as long as its calls (the longest of the operation: 40 marks; a bar
 // is never shorter than one).

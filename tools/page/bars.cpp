@@ -120,8 +120,7 @@ BarRow mean_row(const std::vector<BarRow>& rows) {
 std::string stage_bars(const Report& report) {
     const double step = report.metric("step.time_s"), bubble = report.metric("step.bubble_s");
     const std::vector<std::string> names = dimensions(report);
-    std::vector<BarRow> rows;
-    for (const StageReport& stage : report.stages) rows.push_back(stage_row(stage, names, bubble));
+    auto rows = list_of<BarRow>(report.stages, [&](const auto& stage) { return stage_row(stage, names, bubble); });
     if (rows.size() > 1) rows.insert(rows.begin(), mean_row(rows));
     return time_bars(std::move(rows), step, "stages", "Time and share of the step, mean over the ranks of a stage.");
 }
@@ -176,39 +175,28 @@ std::vector<MessageCount> message_counts(const Simulation& run) {
 
 std::string message_table(const std::vector<HistogramBin>& bins) {
     std::set<Bytes> edges;
-    std::map<std::string, double> most, all;
-    std::vector<std::string> ops;
-    std::map<std::pair<std::string, Bytes>, const HistogramBin*> cells;
-    for (const HistogramBin& bin : bins) {
-        edges.insert(bin.from);
-        if (!all.contains(bin.op)) ops.push_back(bin.op);
-        most[bin.op] = std::max(most[bin.op], bin.calls);
-        all[bin.op] += bin.calls;
-        cells[{bin.op, bin.from}] = &bin;
-    }
+    for (const HistogramBin& bin : bins) edges.insert(bin.from);
     HtmlText html;
     html.put(
         "<div class=\"scroll\"><table class=\"messages snug\"><caption>Calls per rank and step by size of the message, "
         "from the size in the heading up to twice as much.</caption><thead><tr><th scope=\"col\"></th>");
     for (const Bytes from : edges) html.put(fmt::format("<th scope=\"col\">{}</th>", edge_text(from)));
     html.put("</tr></thead><tbody>\n");
-    for (const std::string& op : ops) {
-        html.put(fmt::format("<tr><th scope=\"row\">{}</th>", xml_escaped(op)));
+    for_each_operation(bins, [&](std::span<const HistogramBin> own) {
+        const auto all = sum_of<double>(own, &HistogramBin::calls);
+        const double most = std::ranges::max(own, {}, &HistogramBin::calls).calls;
+        html.put(fmt::format("<tr><th scope=\"row\">{}</th>", xml_escaped(own.front().op)));
         for (const Bytes from : edges) {
-            const auto cell = cells.find({op, from});
-            if (cell == cells.end()) {
-                html.put("<td></td>");
-                continue;
-            }
-            const HistogramBin& bin = *cell->second;
-            html.put(fmt::format(
-                "<td title=\"{0:.4g} calls ({1:.1f} %), {2}\">{0:.4g}<span class=\"bar\" style=\"height:{3:.0f}px\">"
-                "</span></td>",
-                bin.calls, 100 * bin.calls / all[op], to_text(bin.bytes),
-                std::max(1.0, highest_bar * bin.calls / most[op])));
+            const auto bin = std::ranges::find(own, from, &HistogramBin::from);
+            html.put(bin == own.end()
+                         ? "<td></td>"
+                         : fmt::format("<td title=\"{0:.4g} calls ({1:.1f} %), {2}\">{0:.4g}<span class=\"bar\" "
+                                       "style=\"height:{3:.0f}px\"></span></td>",
+                                       bin->calls, 100 * bin->calls / all, to_text(bin->bytes),
+                                       std::max(1.0, highest_bar * bin->calls / most)));
         }
         html.put("</tr>\n");
-    }
+    });
     html.put("</tbody></table></div>\n");
     return html.take();
 }

@@ -217,9 +217,7 @@ std::vector<MapMatrix> fabric_map(const Topology& topology, const LinkTraffic& t
     each_placed([&](LinkId link, Drawing& drawing, const MatrixPlace& place) {
         drawing.add(place, traffic.bytes[link], traffic.busy(topology, link));
     });
-    std::vector<MapMatrix> map;
-    for (Drawing& drawing : drawings) map.push_back(std::move(drawing).take());
-    return map;
+    return list_of<MapMatrix>(drawings, [](Drawing& drawing) { return std::move(drawing).take(); });
 }
 
 }  // namespace weft

@@ -7,7 +7,6 @@
 
 #include "tools/output/figures.hpp"
 #include "tools/output/plan_text.hpp"
-#include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/page/result_data.hpp"
@@ -40,9 +39,7 @@ std::vector<std::size_t> best_candidates(const ResultTable& table) {
     }
     std::ranges::sort(order);
     if (order.size() > most_kept_candidates) order.resize(most_kept_candidates);
-    std::vector<std::size_t> best;
-    for (const auto& [simulated, screened, row] : order) best.push_back(row);
-    return best;
+    return list_of<std::size_t>(order, [](const auto& each) { return std::get<2>(each); });
 }
 
 // "1,204 refused, 300 does not fit, 96 fits", in the order of first occurrence.

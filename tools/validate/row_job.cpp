@@ -118,15 +118,7 @@ double value_of(std::string_view quantity, const RunResult& result) {
 
 Document row_document(const ValidationSet& set, const ValidationRow& row) {
     Document document = Document::parse(set.path, set.job);
-    std::vector<Diagnostic> errors;
-    for (const JobCell& cell : row.cells) {
-        try {
-            document.assign(cell.key + "=" + cell.value);
-        } catch (const ConfigError& error) {
-            errors.insert(errors.end(), error.diagnostics().begin(), error.diagnostics().end());
-        }
-    }
-    if (!errors.empty()) throw ConfigError(std::move(errors));
+    for_each_with_mistakes(row.cells, [&](const JobCell& cell) { document.assign(cell.key + "=" + cell.value); });
     return document;
 }
 

@@ -259,8 +259,7 @@ LayerTime layer_time(const Simulation& run) {
 }
 
 std::string quantity_obstacle(std::string_view quantity) {
-    std::vector<std::string> known;
-    for (const auto& [name, key] : metric_names) known.emplace_back(name);
+    auto known = list_of<std::string>(metric_names, [](const auto& each) { return each.first; });
     known.insert(known.end(), other_names.begin(), other_names.end());
     if (std::ranges::find(known, quantity) != known.end() || quantity.find('.') != quantity.npos) return "";
     return fmt::format("measured.{}: unknown quantity{} (known: {}, and the metrics of weft simulate --json)", quantity,

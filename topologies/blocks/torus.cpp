@@ -149,9 +149,7 @@ class Torus final : public Network {
     }
 
     std::uint64_t coordinate_sum(std::uint32_t position) const {
-        std::uint64_t sum = 0;
-        for (const Dimension& dimension : dimensions_) sum += dimension.coordinate(position);
-        return sum;
+        return sum_of<std::uint64_t>(dimensions_, [&](const Dimension& each) { return each.coordinate(position); });
     }
 
     // Returns the next position.

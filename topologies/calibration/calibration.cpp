@@ -125,9 +125,7 @@ class Calibrator {
 
     // The sum of their squares.
     double loss(const Library& library, const Assignments& assignments) {
-        double sum = 0.0;
-        for (const double error : relative_errors(times(library, assignments))) sum += error * error;
-        return sum;
+        return sum_of<double>(relative_errors(times(library, assignments)), [](double error) { return error * error; });
     }
 
     // By a forward difference, which is exact where the model is linear.

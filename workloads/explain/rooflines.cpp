@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "sim/base/check.hpp"
@@ -29,7 +28,7 @@ std::string_view kernel_class(const Kernel& kernel) {
 
 // Of `measure` over the kernels of a class, in the passes of a step.
 template <class Measure>
-double sum_of(WorkCounter& counter, std::string_view kernels, Measure measure) {
+double summed(WorkCounter& counter, std::string_view kernels, Measure measure) {
     double sum = 0;
     counter.sum([&](const Kernel& kernel) { return kernel_class(kernel) == kernels ? measure(kernel) : 0.0; },
                 [&](const WorkKey& key, double value) { sum += is_of_passes(key) ? value : 0.0; });
@@ -54,18 +53,18 @@ void add_kernels(const Plan& plan, std::uint32_t stage, DeviceRoofline& found) {
     };
     for (const char* const name : kernel_classes) {
         constexpr double tera = 1e12;  // so that sums with times keep their digits
-        KernelClassUse use{.name = name, .time = Seconds{sum_of(counter, name, time)}};
+        KernelClassUse use{.name = name, .time = Seconds{summed(counter, name, time)}};
         if (use.time.value <= 0.0) continue;
-        use.computing = Seconds{sum_of(counter, name, [&](const Kernel& k) { return is_moving(k) ? 0.0 : busy(k); })};
-        use.moving = Seconds{sum_of(counter, name, [&](const Kernel& k) { return is_moving(k) ? busy(k) : 0.0; })};
+        use.computing = Seconds{summed(counter, name, [&](const Kernel& k) { return is_moving(k) ? 0.0 : busy(k); })};
+        use.moving = Seconds{summed(counter, name, [&](const Kernel& k) { return is_moving(k) ? busy(k) : 0.0; })};
         use.gaps = use.time - use.computing - use.moving;
         use.flops =
-            Flops{tera * sum_of(counter, name, [](const Kernel& k) { return k.flops.value * k.executed / tera; })};
-        use.bytes = Bytes{tera * sum_of(counter, name, [](const Kernel& k) { return k.bytes.value / tera; })};
+            Flops{tera * summed(counter, name, [](const Kernel& k) { return k.flops.value * k.executed / tera; })};
+        use.bytes = Bytes{tera * summed(counter, name, [](const Kernel& k) { return k.bytes.value / tera; })};
         if (use.flops.value > 0.0) {
             // Only products with parameters of layers are in 8 or 4 bits.
             const bool half = is_narrow(precision) &&
-                              sum_of(counter, name, [](const Kernel& k) { return k.parameters ? 1e-6 : 0.0; }) <= 0.0;
+                              summed(counter, name, [](const Kernel& k) { return k.parameters ? 1e-6 : 0.0; }) <= 0.0;
             use.peak = device.peak(half ? Precision::bf16 : precision);
         }
         found.kernels.push_back(std::move(use));
@@ -103,13 +102,6 @@ Seconds line_time(const Program& program, const Communication& what, const Topol
         if (leg.bytes.value > 0.0) sum += leg.bytes / rate;
     }
     return sum;
-}
-
-RankClassId class_of_stage(const Step& step, std::uint32_t stage) {
-    for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) {
-        if (step.stage[id] == stage) return id;
-    }
-    throw LogicError("a stage without a rank class");
 }
 
 struct Times {
@@ -205,7 +197,7 @@ std::string_view FabricUse::bound() const {
 
 std::vector<FabricUse> fabric_roofline(const Simulation& run, const PathCauses& causes, std::uint32_t stage) {
     const Program& program = run.step.program;
-    const RankClass& own = program.classes[class_of_stage(run.step, stage)];
+    const RankClass& own = program.classes[run.step.class_of_stage(stage)];
     std::map<CommunicationId, Times> calls;
     for (OpId op{own.begin_op()}; index(op) < own.end_op(); op = next(op)) {
         if (program.ops[op].kind != OpKind::exchange) continue;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include "workloads/step/lanes.hpp"
@@ -261,9 +260,8 @@ OtherTimes Foresight::program_times(const WhatIf& change) const {
 }
 
 Seconds Foresight::first_order(const OtherTimes& times) const {
-    std::int64_t sum = 0;
-    for (const PathPiece& piece : explanation_.path) sum += replay_.length(piece.op, times);
-    return since_start({sum});
+    return since_start({sum_of<std::int64_t>(explanation_.path,
+                                             [&](const PathPiece& piece) { return replay_.length(piece.op, times); })});
 }
 
 Seconds Foresight::replayed(const OtherTimes& times) const { return since_start(replay_.end(times)); }

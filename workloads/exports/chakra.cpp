@@ -99,10 +99,9 @@ class RankWriter {
         append_field(message, 1, id);
         append_field(message, 2, program_.names[record.nodes[i].name]);
         append_field(message, 3, static_cast<std::uint64_t>(type));
-        for (std::uint32_t d = record.first_dependency[i]; d < record.first_dependency[i + 1]; ++d) {
-            const std::uint32_t on = record.dependencies[d].node;
-            append_field(message, 5, std::uint64_t{2} * on);
-            if (is_pair(on)) append_field(message, 5, std::uint64_t{2} * on + 1);
+        for (const NodeDependency on : record.dependencies_of(i)) {
+            append_field(message, 5, std::uint64_t{2} * on.node);
+            if (is_pair(on.node)) append_field(message, 5, std::uint64_t{2} * on.node + 1);
         }
         const std::uint64_t from = microseconds(rank_.spans[i].begin);
         append_field(message, 6, from);

@@ -15,6 +15,7 @@
 #include "sim/collective/algorithm.hpp"
 #include "topologies/channels.hpp"
 #include "workloads/exports/export.hpp"
+#include "workloads/formats/format.hpp"
 #include "workloads/recorded/replay.hpp"
 #include "workloads/recorded/simulated_ranks.hpp"
 
@@ -22,13 +23,11 @@ namespace weft {
 namespace {
 
 // What a member of a group does in one round of an algorithm: messages in chunks of the whole.
-struct MemberRound {
-    struct Message {
-        std::uint32_t peer = 0, chunks = 0;  // peer: a member
-        bool sends = false;
-    };
-    std::vector<Message> messages;
+struct MemberMessage {
+    std::uint32_t peer = 0, chunks = 0;  // peer: a member
+    bool sends = false;
 };
+using MemberRound = std::vector<MemberMessage>;
 struct MessageSchedule {
     std::uint32_t chunks = 1;
     std::vector<std::vector<MemberRound>> members;  // those rounds in which it does something
@@ -47,7 +46,7 @@ MessageSchedule schedule_of(const Algorithm& algorithm, const GroupShape& shape)
             std::vector<MemberRound>& rounds = schedule.members[member];
             if (last[member] != round) rounds.emplace_back();
             last[member] = round;
-            rounds.back().messages.push_back({peer, chunks, member == from});
+            rounds.back().push_back({peer, chunks, member == from});
         }
     }
     return schedule;
@@ -81,9 +80,7 @@ struct ScheduleWriter {
         const RecordedRank& record = rank.record;
         for (std::size_t i = 0; i < record.nodes.size(); ++i) {
             add(rank, i);
-            for (std::uint32_t d = record.first_dependency[i]; d < record.first_dependency[i + 1]; ++d) {
-                require(labels[i].first, labels[record.dependencies[d].node].last);
-            }
+            for (const NodeDependency on : record.dependencies_of(i)) require(labels[i].first, labels[on.node].last);
         }
         text += "}\n";
     }
@@ -112,7 +109,7 @@ struct ScheduleWriter {
         std::vector<std::uint32_t> before;
         for (const MemberRound& round : schedule.members[own]) {
             std::vector<std::uint32_t> now;
-            for (const MemberRound::Message& one : round.messages) {
+            for (const MemberMessage& one : round) {
                 const Bytes bytes = whole * (static_cast<double>(one.chunks) / schedule.chunks);
                 now.push_back(message(one.sends, bytes, members[one.peer], tag_of(node), core));
             }
@@ -135,8 +132,7 @@ struct ScheduleWriter {
         const Program& program = step.run().step.program;
         const Communication& what = program.communications[program.communication_of(program.ops[rank.ops[i]])];
         const std::string& name = program.methods[what.method].algorithm;
-        std::vector<RankId> members;
-        for (const std::uint32_t member : group) members.push_back(RankId{member});
+        const auto members = list_of<RankId>(group, [](std::uint32_t member) { return RankId{member}; });
         const GroupShape shape = shape_of(step.run().topology(), members);
         const auto [known, is_new] =
             schedules.try_emplace({what.op, name, shape.members, shape.nodes, shape.even, shape.before_last});
@@ -165,9 +161,7 @@ struct ScheduleWriter {
 };
 
 void write_goal(SimulatedRanks& step, std::span<const RankId> ranks, const FileWriter& write) {
-    if (ranks.size() != step.ranks()) {
-        throw ConfigError({Diagnostic{.file = {}, .key = {}, .message = "--ranks: a GOAL schedule is of all ranks"}});
-    }
+    if (ranks.size() != step.ranks()) refuse_file({}, "--ranks: a GOAL schedule is of all ranks");
     write("step.goal", ScheduleWriter{step, ranks}.write());
 }
 

@@ -49,9 +49,8 @@ class TraceWriter {
           host_(simulated_host(plan_, step.script(rank.stage), rank, kernels)) {
         for (std::size_t i = 0; i < rank_.record.nodes.size(); ++i) {
             const std::int64_t begin = nanoseconds(rank_.spans[i].begin), end = nanoseconds(rank_.spans[i].end);
-            if (rank_.record.nodes[i].kind != RecordedKind::compute) calls_.push_back({begin, end});
+            if (rank_.record.nodes[i].kind != RecordedKind::compute) calls_ += Stretch(begin, end);
         }
-        merge(calls_);
     }
 
     std::string write() {
@@ -146,8 +145,7 @@ class TraceWriter {
         // The next kernel follows by itself, if it was launched in time.
         const double prompt = std::min(gap, plan_.device.kernel_launch.value);
         const bool waits = issue.end > end;  // the device for its host
-        const auto first = std::ranges::upper_bound(calls_, begin, {}, &CallSpan::end);
-        const SlowedWork slowed(begin, end, {first, calls_.end()}, plan_.device.interference);
+        const SlowedWork slowed({begin, end}, calls_, plan_.device.interference);
         const auto placed = [&](double seconds) {
             const double share = (seconds * 1e9 - static_cast<double>(begin)) / static_cast<double>(end - begin);
             const bool is_slowed = plan_.device.interference > 1.0 && share < 1.0;
@@ -283,7 +281,7 @@ class TraceWriter {
     const SimulatedRank& rank_;
     const Plan& plan_;
     const SimulatedHost host_;
-    std::vector<CallSpan> calls_;  // when the rank communicates, one after another
+    Stretches calls_;  // when the rank communicates
     std::string text_;
     std::set<int> streams_;  // beside that of computation, that are named
     HostPass pass_;

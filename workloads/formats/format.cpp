@@ -163,10 +163,6 @@ void finish_import(Import& import, const FormatOptions& options, const std::stri
 
 }  // namespace
 
-void refuse_file(std::string file, std::string message, int line) {
-    throw ConfigError({Diagnostic{.file = std::move(file), .line = line, .key = {}, .message = std::move(message)}});
-}
-
 std::string_view SourceFile::name() const {
     const std::string_view whole(path);
     return whole.substr(whole.find_last_of('/') + 1);  // npos + 1 is 0

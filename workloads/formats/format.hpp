@@ -104,9 +104,6 @@ inline Origin in_file(std::string file, std::string words = {}) {
     return {.file = std::move(file), .line = 0, .key = std::move(words)};
 }
 
-// Throws a ConfigError with this alone.
-[[noreturn]] void refuse_file(std::string file, std::string message, int line = 0);
-
 struct Format {
     std::string_view name;   // "deepspeed"
     std::string_view title;  // "DeepSpeed configuration"

@@ -2,9 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
-#include "sim/base/texts.hpp"
 #include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"
 

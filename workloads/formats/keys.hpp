@@ -20,8 +20,6 @@ namespace weft {
 
 // Texts of other tools, read line by line and word by word.
 
-inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
-
 // A line, from left to right.
 class TextScanner {
   public:

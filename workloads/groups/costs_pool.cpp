@@ -1,9 +1,7 @@
 #include "workloads/groups/families.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "sim/base/check.hpp"
 #include "sim/base/hash.hpp"
 #include "sim/cost/communicator.hpp"
 
@@ -69,9 +67,7 @@ GroupCosts CostsPool::part(GroupMembers groups, GroupCosts& whole) {
 }
 
 std::size_t CostsPool::routed_links() const {
-    std::size_t links = 0;
-    for (const auto& [hash, known] : known_) links += known->costs.routed_links();
-    return links;
+    return sum_of<std::size_t>(known_, [](const auto& known) { return known.second->costs.routed_links(); });
 }
 
 // A group that another one becomes by moving is a copy of that one. Of those that may, only the last are asked, as many

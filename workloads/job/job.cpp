@@ -6,7 +6,6 @@
 
 #include "models/transformer/kernels.hpp"
 #include "models/transformer/prediction.hpp"
-#include "workloads/framework/framework.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"

@@ -198,8 +198,7 @@ Bytes placeholders(const Job& job, const Stage& stage) {
                 shapes.push_back(shape);
         }
     }
-    double elements = 0;
-    for (const auto& [size, module] : shapes) elements += static_cast<double>(size);
+    const auto elements = sum_of<double>(shapes, [](const auto& shape) { return static_cast<double>(shape.first); });
     return {elements * element_bytes(job.precision)};
 }
 

@@ -15,8 +15,7 @@ double size_of(const ComparedCall& one) { return one.bytes[0] + one.bytes[1]; }
 
 void add_simulated(const Simulation& run, std::uint32_t stage, std::vector<ComparedCall>& calls) {
     const Program& program = run.step.program;
-    const auto at = std::ranges::find(run.step.stage, stage) - run.step.stage.begin();
-    const RankClass& own = program.classes[RankClassId{static_cast<std::uint32_t>(at)}];
+    const RankClass& own = program.classes[run.step.class_of_stage(stage)];
     for (OpId id{own.first_op}; id != OpId{own.end_op()}; id = next(id)) {
         const Op& op = program.ops[id];
         if (op.kind != OpKind::exchange) continue;

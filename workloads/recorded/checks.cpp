@@ -98,9 +98,8 @@ class Matcher {
         auto node = static_cast<std::uint32_t>(stuck);
         for (std::vector<bool> seen(waits.size(), false); !seen[node];) {
             seen[node] = true;
-            std::uint32_t d = rank.first_dependency[node];
-            while (waits[rank.dependencies[d].node] == 0) ++d;
-            node = rank.dependencies[d].node;
+            const auto waits_too = [&](NodeDependency on) { return waits[on.node] > 0; };
+            node = std::ranges::find_if(rank.dependencies_of(node), waits_too)->node;
         }
         mistakes_.add(rank, rank.nodes[node], "waits in a circle for itself");
     }

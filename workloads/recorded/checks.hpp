@@ -43,7 +43,7 @@ inline std::vector<std::uint32_t> counts_of_dependencies(const RecordedProgram& 
     counts.reserve(program.nodes());
     for (const RecordedRank& rank : program.ranks) {
         for (std::size_t i = 0; i < rank.nodes.size(); ++i) {
-            counts.push_back(rank.first_dependency[i + 1] - rank.first_dependency[i]);
+            counts.push_back(static_cast<std::uint32_t>(rank.dependencies_of(i).size()));
         }
     }
     return counts;
@@ -73,10 +73,7 @@ class Successors {
             const RecordedRank& one = program.ranks[rank];
             const std::uint32_t first = meetings.first_node[rank];
             for (std::uint32_t i = 0; i < one.nodes.size(); ++i) {
-                for (std::uint32_t d = one.first_dependency[i]; d < one.first_dependency[i + 1]; ++d) {
-                    const NodeDependency on = one.dependencies[d];
-                    see(first + on.node, {first + i, on.on_begin});
-                }
+                for (const NodeDependency on : one.dependencies_of(i)) see(first + on.node, {first + i, on.on_begin});
             }
         }
     }

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 
-#include "sim/base/hash.hpp"
 #include "sim/network/link_traffic.hpp"
 #include "workloads/groups/families.hpp"
 
@@ -40,21 +39,9 @@ class MeetingCosts {
     }
 
   private:
-    struct Key {
-        std::uint64_t who = 0;
-        Collective op{};
-        double bytes = 0.0;
-        bool operator==(const Key&) const = default;
-    };
-    struct Hash {
-        std::size_t operator()(const Key& key) const {
-            return Fingerprint().add(key.who).add(static_cast<std::uint64_t>(key.op)).add(key.bytes).value();
-        }
-    };
-
     std::uint32_t call(std::uint64_t who, Collective op, Bytes bytes) {
         const auto [known, is_new] =
-            known_.try_emplace({who, op, bytes.value}, static_cast<std::uint32_t>(found_.calls.size()));
+            known_.try_emplace({who, op, bytes}, static_cast<std::uint32_t>(found_.calls.size()));
         if (is_new) add(who, op, bytes);
         return known->second;
     }
@@ -62,10 +49,8 @@ class MeetingCosts {
     std::vector<RankId> ranks(std::uint64_t who) const {
         if (who >> 63U == 0)
             return {RankId(static_cast<std::uint32_t>(who >> 32U)), RankId(static_cast<std::uint32_t>(who))};
-        std::vector<RankId> members;
-        for (const std::uint32_t rank : program_.groups[static_cast<std::uint32_t>(who)])
-            members.push_back(RankId(rank));
-        return members;
+        return list_of<RankId>(program_.groups[static_cast<std::uint32_t>(who)],
+                               [](std::uint32_t rank) { return RankId{rank}; });
     }
 
     void add(std::uint64_t who, Collective op, Bytes bytes) {
@@ -113,7 +98,7 @@ class MeetingCosts {
     const Seconds host_;
     std::unique_ptr<CostsPool> pool_;
     std::size_t asked_ = 0;
-    std::unordered_map<Key, std::uint32_t, Hash> known_;
+    std::map<std::tuple<std::uint64_t, Collective, Bytes>, std::uint32_t> known_;
     std::map<std::pair<std::uint64_t, Choice>, PatternId> first_pattern_;
     RecordedCosts found_;
 };

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <istream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <streambuf>
 #include <type_traits>
@@ -45,10 +46,11 @@ Number number_in(std::string_view digits) {
 
 // An event as it stands in the file, before it is known what it is.
 struct Event {
-    std::string phase, category, name, process, thread, dims, types, collective, group, type, members;
-    std::int64_t begin = 0, duration = -1, sequence = -1, stream = -1, source = -1, target = -1;
+    std::string phase, category, name, process, thread, dims, collective, group, type, members;
+    std::int64_t begin = 0, duration = -1, sequence = -1, stream = -1;
     std::uint64_t correlation = 0;
-    double bytes = 0, in = 0, out = 0, ranks = 0, allocated = 0, reserved = 0;
+    double ranks = 0, allocated = 0;
+    KinetoCall call;  // its numbers
 };
 
 // The bytes of a source as a stream: profilers write gigabytes.
@@ -82,8 +84,8 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     bool boolean(bool) override { return true; }
     bool number_integer(number_integer_t n) override { return whole(n); }
     bool number_unsigned(number_unsigned_t n) override { return whole(n); }
-    bool number_float(number_float_t, const string_t& digits) override { return take(digits, Form::number), true; }
-    bool string(string_t& text) override { return take(text, Form::text), true; }
+    bool number_float(number_float_t, const string_t& digits) override { return take(digits), true; }
+    bool string(string_t& text) override { return take(text), true; }
     bool binary(binary_t&) override { return true; }
     bool start_object(std::size_t) override { return open(); }
     bool start_array(std::size_t) override { return open(); }
@@ -101,12 +103,11 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     bool has_events() const { return has_events_; }
 
   private:
-    enum class Form : std::uint8_t { text, number };
     static constexpr std::string_view events_key = "traceEvents";
 
     bool whole(auto number) {
         const fmt::format_int digits(number);
-        return take({digits.data(), digits.size()}, Form::number), true;
+        return take({digits.data(), digits.size()}), true;
     }
     bool open() {
         constexpr std::size_t deepest = 64;
@@ -128,10 +129,10 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     bool in_event() const { return depth_ >= 3 && keys_[0] == events_key; }
     bool in_list_of_args() const { return depth_ >= 4 && in_event() && keys_[2] == "args" && keys_[3] == "Input Dims"; }
 
-    void take(std::string_view value, Form form) {
+    void take(std::string_view value) {
         if (in_event()) {
             if (depth_ == 3) return field(keys_[2], value);
-            if (keys_[2] == "args") return argument(keys_[3], value, form);
+            if (keys_[2] == "args") return argument(keys_[3], value);
             return;
         }
         if (depth_ == 0) return;
@@ -157,35 +158,29 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
         if (key == "dur") event_.duration = nanoseconds(value);
     }
 
-    void argument(std::string_view key, std::string_view value, Form form) {
+    void argument(std::string_view key, std::string_view value) {
         if (depth_ > 4) {
-            if (key == "Input Dims" && form == Form::number) (event_.dims += value) += ',';
-            if (key == "Input type" && form == Form::text) (event_.types += value) += ',';
+            if (key == "Input Dims") (event_.dims += value) += ',';
             return;
         }
         if (key == "correlation") event_.correlation = number_in<std::uint64_t>(value);
         if (key == "stream") event_.stream = number_in<std::int64_t>(value);
         if (key == "Sequence number") event_.sequence = number_in<std::int64_t>(value);
-        if (key == "bytes") event_.bytes = number_in<double>(value);
         if (key == "Collective name") event_.collective = value;
         if (key == "Process Group Name") event_.group = value;
         if (key == "Process Group Ranks") event_.members = value;
-        if (key == "Src Rank") event_.source = number_in<std::int64_t>(value);
-        if (key == "Dst Rank") event_.target = number_in<std::int64_t>(value);
+        if (key == "Src Rank") event_.call.source = number_in<std::int64_t>(value);
+        if (key == "Dst Rank") event_.call.target = number_in<std::int64_t>(value);
         if (key == "dtype") event_.type = value;
-        if (key == "In msg nelems") event_.in = number_in<double>(value);
-        if (key == "Out msg nelems") event_.out = number_in<double>(value);
+        if (key == "In msg nelems") event_.call.in = number_in<double>(value);
+        if (key == "Out msg nelems") event_.call.out = number_in<double>(value);
         if (key == "Group size") event_.ranks = number_in<double>(value);
         if (key == "Total Allocated") event_.allocated = number_in<double>(value);
-        if (key == "Total Reserved") event_.reserved = number_in<double>(value);
     }
 
     void add() {
         has_events_ = true;
-        if (event_.name == "[memory]") {
-            trace_.allocated = std::max(trace_.allocated, event_.allocated);
-            trace_.reserved = std::max(trace_.reserved, event_.reserved);
-        }
+        if (event_.name == "[memory]") trace_.allocated = std::max(trace_.allocated, event_.allocated);
         if (event_.phase != "X" || event_.duration < 0) return;
         const std::string_view what = event_.category;
         if (what == "kernel") return add_device(DeviceEvent::Kind::kernel);
@@ -205,8 +200,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
                                .thread = static_cast<std::uint32_t>(thread),
                                .sequence = event_.sequence,
                                .correlation = event_.correlation,
-                               .dims = text_ids_(event_.dims),
-                               .types = text_ids_(event_.types)});
+                               .dims = text_ids_(event_.dims)});
     }
 
     void add_device(DeviceEvent::Kind kind) {
@@ -215,19 +209,15 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
                            .kind = kind,
                            .name = text_ids_(event_.name),
                            .stream = static_cast<std::int32_t>(event_.stream),
-                           .correlation = event_.correlation,
-                           .bytes = event_.bytes};
+                           .correlation = event_.correlation};
         if (!event_.collective.empty()) {
             device.call = static_cast<std::uint32_t>(trace_.calls.size());
-            trace_.calls.push_back({.op = text_ids_(event_.collective),
-                                    .group = text_ids_(event_.group),
-                                    .type = text_ids_(event_.type),
-                                    .members = text_ids_(event_.members),
-                                    .in = event_.in,
-                                    .out = event_.out,
-                                    .ranks = static_cast<std::uint32_t>(std::clamp(event_.ranks, 0.0, 4e9)),
-                                    .source = event_.source,
-                                    .target = event_.target});
+            KinetoCall& call = trace_.calls.emplace_back(event_.call);
+            call.op = text_ids_(event_.collective);
+            call.group = text_ids_(event_.group);
+            call.type = text_ids_(event_.type);
+            call.members = text_ids_(event_.members);
+            call.ranks = static_cast<std::uint32_t>(std::clamp(event_.ranks, 0.0, 4e9));
         }
         trace_.kernels.push_back(device);
     }
@@ -244,6 +234,14 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 };
 
 }  // namespace
+
+std::vector<HostEvent> KinetoTrace::waits() const {
+    std::vector<HostEvent> found;
+    std::ranges::copy_if(host, std::back_inserter(found), [this](const HostEvent& event) {
+        return event.kind == HostEvent::Kind::launch && texts[event.name].find("Synchronize") != std::string::npos;
+    });
+    return found;
+}
 
 KinetoTrace read_kineto(ByteSource& source) {
     KinetoTrace trace;

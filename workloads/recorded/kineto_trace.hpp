@@ -20,10 +20,10 @@ struct HostEvent {
     std::int64_t begin = 0, end = 0;
     Kind kind{};
     std::uint32_t name = 0;
-    std::uint32_t thread = 0;           // number of its process and thread, in the order they appear
-    std::int64_t sequence = -1;         // of autograd: a forward operation and those of its backward share one
-    std::uint64_t correlation = 0;      // of a launch
-    std::uint32_t dims = 0, types = 0;  // texts: "[[8192,4096],[4096,4096]]", "c10::BFloat16,c10::BFloat16"; 0: none
+    std::uint32_t thread = 0;       // number of its process and thread, in the order they appear
+    std::int64_t sequence = -1;     // of autograd: a forward operation and those of its backward share one
+    std::uint64_t correlation = 0;  // of a launch
+    std::uint32_t dims = 0;         // text: "[[8192,4096],[4096,4096]]"; 0: none
 };
 
 // What a call of a communication library says of itself (ParamCommsDebug).
@@ -54,7 +54,6 @@ struct DeviceEvent {
     std::uint32_t name = 0;
     std::int32_t stream = 0;
     std::uint64_t correlation = 0;
-    double bytes = 0;              // of copies and fills
     std::uint32_t call = no_call;  // into KinetoTrace::calls
 };
 
@@ -68,8 +67,9 @@ struct KinetoTrace {
     std::vector<DeviceEvent> kernels;    // by begin
     std::vector<KinetoCall> calls;
     std::map<std::string, std::vector<std::uint32_t>> groups;  // ranks of process groups by name, where they are said
-    // Memory in use where it was recorded (profile_memory=True): the most that the allocator had given out and kept.
-    double allocated = 0, reserved = 0;
+    double allocated = 0;  // the most that the allocator had given out, where it was recorded (profile_memory=True)
+
+    std::vector<HostEvent> waits() const;  // of the host for the device
 };
 
 // JSON, packed with gzip or not, read as a stream. Throws ConfigError: unreadable, cut, no JSON, no traceEvents, or no

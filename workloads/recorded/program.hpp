@@ -6,14 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "sim/base/quantity.hpp"
+#include "sim/base/texts.hpp"
 #include "sim/collective/algorithm.hpp"
 
 namespace weft {
@@ -63,6 +63,11 @@ struct RecordedRank {
     std::vector<RecordedNode> nodes{};
     std::vector<std::uint32_t> first_dependency{};  // CSR over nodes, size nodes + 1
     std::vector<NodeDependency> dependencies{};
+
+    std::span<const NodeDependency> dependencies_of(std::size_t node) const {
+        return std::span(dependencies)
+            .subspan(first_dependency[node], first_dependency[node + 1] - first_dependency[node]);
+    }
 };
 
 struct RecordedProgram {
@@ -93,12 +98,8 @@ class Interned {
     }
 
   private:
-    struct Hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-    };
     std::vector<std::string>& texts_;
-    std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
+    TextMap<std::uint32_t> numbers_;
 };
 
 }  // namespace weft

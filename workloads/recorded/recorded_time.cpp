@@ -1,102 +1,64 @@
 // Where the time of a recorded step went.
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <utility>
 
 #include "workloads/recorded/recorded_step.hpp"
+#include "workloads/recorded/stretches.hpp"
 
 namespace weft {
 namespace {
 
-constexpr std::uint32_t none = 0xffffffff;
-
 struct StepTime {
-    struct Wait {
-        std::int64_t begin, end;
-    };
-
     const KinetoTrace& trace;
     RecordedStep& step;
-    std::vector<Wait> waits{};  // of the host for the device, by end
+    std::vector<HostEvent> waits{trace.waits()};  // by end
 
     // Computation first, then what communication it leaves uncovered, then gaps.
     void add_up_time() {
-        for (const HostEvent& event : trace.host) {
-            if (event.kind != HostEvent::Kind::launch) continue;
-            const std::string_view what = text(event.name);
-            if (what.find("Synchronize") != what.npos) waits.push_back({event.begin, event.end});
-        }
-        std::ranges::sort(waits, {}, &Wait::end);
+        std::ranges::sort(waits, {}, &HostEvent::end);
         step.forward = layer_issue(WorkPass::forward);
         step.backward = layer_issue(WorkPass::backward);
-        std::int64_t covered = step.begin;
-        struct Piece {
-            std::int64_t begin, end;
-            std::uint32_t next;
-        };
-        std::vector<Piece> idle;
-        std::vector<std::uint32_t> communication;
-        for (std::uint32_t i = 0; i < step.kernels.size(); ++i) {
-            RecordedKernel& kernel = step.kernels[i];
-            const DeviceEvent& event = trace.kernels[kernel.event];
-            if (kernel.what == WorkClass::communication) {
-                communication.push_back(i);
-                continue;
+        Stretches busy, calls;
+        for (const bool computes : {true, false}) {
+            for (RecordedKernel& kernel : step.kernels) {
+                if ((kernel.what != WorkClass::communication) != computes) continue;
+                const Stretch own = stretch_of(kernel);
+                kernel.exposed = length(own) - length(within(busy, own));
+                busy += own;
+                if (!computes) calls += own;
             }
-            if (event.begin > covered) idle.push_back({covered, event.begin, i});
-            const std::int64_t begin = std::max(event.begin, covered), end = std::min(event.end, step.end);
-            kernel.exposed = std::max<std::int64_t>(end - begin, 0);
-            covered = std::max(covered, end);
         }
-        if (step.end > covered) idle.push_back({covered, step.end, none});
-        std::size_t first = 0;  // of communication, that may still be under way
-        for (Piece piece : idle) {
-            for (std::size_t c = first; c < communication.size() && piece.begin < piece.end; ++c) {
-                RecordedKernel& kernel = step.kernels[communication[c]];
-                const DeviceEvent& event = trace.kernels[kernel.event];
-                if (event.begin >= piece.end) break;
-                if (event.end <= piece.begin) {
-                    first = c == first ? c + 1 : first;
-                    continue;
-                }
-                const std::int64_t begin = std::max(event.begin, piece.begin), end = std::min(event.end, piece.end);
-                if (begin > piece.begin) add_gap(piece.begin, begin, piece.next);
-                kernel.exposed += end - begin;
-                piece.begin = end;
-            }
-            if (piece.begin < piece.end) add_gap(piece.begin, piece.end, piece.next);
+        for (RecordedKernel& kernel : step.kernels) {
+            if (kernel.what != WorkClass::communication) kernel.beside = length(within(calls, stretch_of(kernel)));
         }
-        lay_beside(communication);
+        add_gaps(Stretches({step.begin, step.end}) - busy);
         step.slow_down = slow_down();
     }
 
-    // Calls come by their begin. A stretch in which there is at least one, and how long there had been any before it.
-    void lay_beside(const std::vector<std::uint32_t>& calls) {
-        struct Stretch {
-            std::int64_t begin, end, before;
-        };
-        std::vector<Stretch> stretches{{step.begin, step.begin, 0}};
-        for (const std::uint32_t call : calls) {
-            const DeviceEvent& event = trace.kernels[step.kernels[call].event];
-            Stretch& last = stretches.back();
-            if (event.begin <= last.end) {
-                last.end = std::max(last.end, event.end);
-            } else {
-                stretches.push_back({event.begin, event.end, last.before + last.end - last.begin});
+    // In the step.
+    Stretch stretch_of(const RecordedKernel& kernel) const {
+        const DeviceEvent& event = trace.kernels[kernel.event];
+        return Stretch(event.begin, event.end) & Stretch(step.begin, step.end);
+    }
+
+    // Each up to the computation that comes next, or to a call.
+    void add_gaps(const Stretches& idle) {
+        auto next = step.kernels.cbegin();
+        for (const Stretch& gap : idle) {
+            for (std::int64_t at = gap.lower(), end = at; at < gap.upper(); at = end) {
+                next = std::find_if(next, step.kernels.cend(), [&](const RecordedKernel& kernel) {
+                    return kernel.what != WorkClass::communication && trace.kernels[kernel.event].begin > at;
+                });
+                end = gap.upper();
+                if (next == step.kernels.cend()) {
+                    step.gaps.end += end - at;
+                } else {
+                    end = std::min(end, trace.kernels[next->event].begin);
+                    add_gap(at, end, next->launched);
+                }
             }
-        }
-        const auto communicated = [&](std::int64_t until) {
-            const auto next = std::ranges::upper_bound(stretches, until, {}, &Stretch::begin);
-            if (next == stretches.begin()) return std::int64_t{0};
-            const Stretch& last = *std::prev(next);
-            return last.before + std::min(until, last.end) - last.begin;
-        };
-        for (RecordedKernel& kernel : step.kernels) {
-            const DeviceEvent& event = trace.kernels[kernel.event];
-            if (kernel.what != WorkClass::communication)
-                kernel.beside = communicated(event.end) - communicated(event.begin);
         }
     }
 
@@ -125,19 +87,15 @@ struct StepTime {
         return alone > 0 ? std::max(beside / alone, 1.0) : 0.0;
     }
 
-    std::string_view text(std::uint32_t id) const { return trace.texts[id]; }
-
     // Where the host waits for the device the time is not its own, which medians leave out as long as it is seldom.
     RecordedStep::LayerIssue layer_issue(WorkPass pass) const {
         std::map<std::int32_t, std::int64_t> first;
         for (const RecordedKernel& kernel : step.kernels) {
             if (kernel.pass != pass || kernel.layer == no_layer) continue;
-            const std::int64_t launched = kernel.launched;
-            const auto [found, fresh] = first.try_emplace(kernel.layer, launched);
-            if (!fresh) found->second = std::min(found->second, launched);
+            std::int64_t& launched = first.try_emplace(kernel.layer, kernel.launched).first->second;
+            launched = std::min(launched, kernel.launched);
         }
-        std::vector<std::int64_t> starts;
-        for (const auto& [layer, launched] : first) starts.push_back(launched);
+        auto starts = list_of<std::int64_t>(first, [](const auto& layer) { return layer.second; });
         if (starts.size() < 3) return {};
         std::ranges::sort(starts);
         std::vector<std::int64_t> times;
@@ -151,16 +109,13 @@ struct StepTime {
     }
 
     // Until the next kernel is launched the host is late; from then on it is the device that takes its time.
-    void add_gap(std::int64_t begin, std::int64_t end, std::uint32_t next) {
-        if (next == none) {
-            step.gaps.end += end - begin;
-            return;
-        }
-        const std::int64_t launched = std::clamp(step.kernels[next].launched, begin, end);
+    void add_gap(std::int64_t begin, std::int64_t end, std::int64_t next_launched) {
+        const std::int64_t launched = std::clamp(next_launched, begin, end);
         constexpr std::int64_t at_once = 20'000;  // ns: a device begins a kernel that is in its queue within a few us
         const bool waited_long = end - launched > at_once && !trace.calls.empty();
         (waited_long ? step.gaps.waiting : step.gaps.between) += end - launched;
-        const auto wait = std::ranges::upper_bound(waits, begin, {}, &Wait::end);  // the first that ends in the gap
+        const auto wait =
+            std::ranges::upper_bound(waits, begin, {}, &HostEvent::end);  // the first that ends in the gap
         const bool waited = wait != waits.end() && wait->end <= launched && wait->begin <= begin;
         (waited ? step.gaps.synchronisation : step.gaps.host) += launched - begin;
     }

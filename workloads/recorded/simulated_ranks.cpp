@@ -52,9 +52,7 @@ void SimulatedRanks::number_groups() {
 }
 
 std::vector<std::uint32_t> SimulatedRanks::members_of(const PlacedGroups& placed, RankId rank) {
-    std::vector<std::uint32_t> members;
-    for (const RankId member : placed.members(rank)) members.push_back(static_cast<std::uint32_t>(member));
-    return members;
+    return list_of<std::uint32_t>(placed.members(rank), [](RankId member) { return index(member); });
 }
 
 std::uint32_t SimulatedRanks::class_number(RankId rank) const {

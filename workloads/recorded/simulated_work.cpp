@@ -94,9 +94,8 @@ bool is_of_host(const RecordedRank& rank, std::size_t node) {
 }
 
 bool waits_for_device(const RecordedRank& rank, std::size_t host) {
-    const auto begin = rank.dependencies.begin();
-    return std::any_of(begin + rank.first_dependency[host], begin + rank.first_dependency[host + 1],
-                       [&](const NodeDependency& on) { return !is_of_host(rank, on.node); });
+    return std::ranges::any_of(rank.dependencies_of(host),
+                               [&](const NodeDependency& on) { return !is_of_host(rank, on.node); });
 }
 
 }  // namespace

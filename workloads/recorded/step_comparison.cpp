@@ -263,10 +263,7 @@ StepComparison compare_step(const KinetoTrace& trace, const Simulation& run) {
     double sum = 0;
     for (const DeviceEvent& kernel : trace.kernels) sum += static_cast<double>(kernel.end - kernel.begin);
     sum = std::max(sum, static_cast<double>(trace.kernels.back().end - trace.kernels.front().begin));
-    if (sum > most) {
-        throw ConfigError(
-            {{.file = trace.file, .key = {}, .message = "lasts longer than 9,000 s: record a few steps"}});
-    }
+    if (sum > most) refuse_file(trace.file, "lasts longer than 9,000 s: record a few steps");
     return Comparer(trace, run).compare();
 }
 

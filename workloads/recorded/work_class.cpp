@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "sim/base/texts.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
 
 namespace weft {
@@ -37,84 +38,51 @@ constexpr std::array<WorkClassNames, work_classes> class_names{{
 }};
 static_assert(class_names.back().name == "other");  // none is left out
 
-// The first row that holds decides. A text that begins with '^' is the beginning of a name, others lie anywhere in it.
+// The first row of which a text holds decides. One that begins with '^' is the beginning of a name, others lie anywhere
+// in it.
 struct Row {
     enum class Of : std::uint8_t { kernel, operation } of;
-    std::string_view text;
     WorkClass what;
+    std::array<std::string_view, 10> texts;
 };
 using enum WorkClass;
 constexpr auto of_kernel = Row::Of::kernel, of_operation = Row::Of::operation;
 
 constexpr std::array rows = {
-    Row{of_kernel, "^nccl", communication},
-    Row{of_kernel, "^rccl", communication},
-    Row{of_kernel, "mscclKernel", communication},
-    Row{of_kernel, "Memcpy HtoD", host_copies},
-    Row{of_kernel, "Memcpy DtoH", host_copies},
-    Row{of_operation, "^fsdp::", parameters},
-    Row{of_operation, "_chunk_cat", parameters},
-    Row{of_operation, "c10d::", parameters},
-    Row{of_operation, "_foreach_", optimizer},
-    Row{of_operation, "_fused_adam", optimizer},
-    Row{of_operation, "_fused_sgd", optimizer},
-    Row{of_kernel, "multi_tensor_apply", optimizer},
-    Row{of_operation, "attention", attention},
-    Row{of_operation, "FlashAttn", attention},
-    Row{of_kernel, "flash_fwd", attention},
-    Row{of_kernel, "flash_bwd", attention},
-    Row{of_kernel, "fmha", attention},
-    Row{of_kernel, "_sdpa_", attention},
-    Row{of_kernel, "flash_attn", attention},
-    Row{of_kernel, "chunk_", recurrence},  // mamba_ssm's and flash-linear-attention's
-    Row{of_kernel, "_state_passing_", recurrence},
-    Row{of_operation, "grouped_mm", expert_products},
-    Row{of_operation, "scaled_mm", other_products},
-    Row{of_operation, "^aten::mm", other_products},
-    Row{of_operation, "^aten::addmm", other_products},
-    Row{of_operation, "^aten::_addmm", other_products},
-    Row{of_operation, "^aten::bmm", scores},
-    Row{of_operation, "^aten::baddbmm", scores},
-    Row{of_operation, "^aten::masked_softmax", scores},
-    Row{of_kernel, "nvjet", other_products},
-    Row{of_kernel, "gemm", other_products},
-    Row{of_kernel, "^Cijk_", other_products},
-    Row{of_kernel, "cutlass", other_products},
-    Row{of_operation, "_softmax", softmax},
-    Row{of_operation, "nll_loss", softmax},
-    Row{of_operation, "cross_entropy", softmax},
-    Row{of_kernel, "cross_entropy", softmax},
-    Row{of_operation, "vector_norm", optimizer},
-    Row{of_operation, "norm", norm},
-    Row{of_kernel, "layer_norm", norm},
-    Row{of_kernel, "rms_norm", norm},
-    Row{of_kernel, "ln_fwd", norm},
-    Row{of_kernel, "ln_bwd", norm},
-    Row{of_kernel, "^triton_", fused},
-    Row{of_operation, "embedding", gathered},
-    Row{of_operation, "^aten::index", gathered},
-    Row{of_operation, "^aten::_index", gathered},
-    Row{of_operation, "gather", gathered},
-    Row{of_operation, "scatter", gathered},
-    Row{of_operation, "^aten::topk", gathered},
-    Row{of_operation, "sort", gathered},
-    Row{of_operation, "^aten::bincount", gathered},
-    Row{of_operation, "^aten::histc", gathered},
-    Row{of_operation, "^aten::cumsum", gathered},
-    Row{of_operation, "^aten::sum", reduction},
-    Row{of_operation, "^aten::mean", reduction},
-    Row{of_kernel, "reduce_kernel", reduction},
-    Row{of_operation, "^aten::cat", strided},
-    Row{of_kernel, "CatArray", strided},
-    Row{of_kernel, "Memcpy DtoD", element_wise},
-    Row{of_kernel, "elementwise", element_wise},
-    Row{of_kernel, "Memset", element_wise},
-    Row{of_kernel, "^void at::native", element_wise},
+    Row{of_kernel, communication, {"^nccl", "^rccl", "mscclKernel"}},
+    Row{of_kernel, host_copies, {"Memcpy HtoD", "Memcpy DtoH"}},
+    Row{of_operation, parameters, {"^fsdp::", "_chunk_cat", "c10d::"}},
+    Row{of_operation, optimizer, {"_foreach_", "_fused_adam", "_fused_sgd"}},
+    Row{of_kernel, optimizer, {"multi_tensor_apply"}},
+    Row{of_operation, attention, {"attention", "FlashAttn"}},
+    Row{of_kernel, attention, {"flash_fwd", "flash_bwd", "fmha", "_sdpa_", "flash_attn"}},
+    Row{of_kernel, recurrence, {"chunk_", "_state_passing_"}},  // mamba_ssm's and flash-linear-attention's
+    Row{of_operation, expert_products, {"grouped_mm"}},
+    Row{of_operation, other_products, {"scaled_mm", "^aten::mm", "^aten::addmm", "^aten::_addmm"}},
+    Row{of_operation, scores, {"^aten::bmm", "^aten::baddbmm", "^aten::masked_softmax"}},
+    Row{of_kernel, other_products, {"nvjet", "gemm", "^Cijk_", "cutlass"}},
+    Row{of_operation, softmax, {"_softmax", "nll_loss", "cross_entropy"}},
+    Row{of_kernel, softmax, {"cross_entropy"}},
+    Row{of_operation, optimizer, {"vector_norm"}},
+    Row{of_operation, norm, {"norm"}},
+    Row{of_kernel, norm, {"layer_norm", "rms_norm", "ln_fwd", "ln_bwd"}},
+    Row{of_kernel, fused, {"^triton_"}},
+    Row{of_operation,
+        gathered,
+        {"embedding", "^aten::index", "^aten::_index", "gather", "scatter", "^aten::topk", "sort", "^aten::bincount",
+         "^aten::histc", "^aten::cumsum"}},
+    Row{of_operation, reduction, {"^aten::sum", "^aten::mean"}},
+    Row{of_kernel, reduction, {"reduce_kernel"}},
+    Row{of_operation, strided, {"^aten::cat"}},
+    Row{of_kernel, strided, {"CatArray"}},
+    Row{of_kernel, element_wise, {"Memcpy DtoD", "elementwise", "Memset", "^void at::native"}},
 };
 
 bool holds(const Row& row, const Launched& launched) {
     const std::string_view name = row.of == of_kernel ? launched.kernel : launched.operation;
-    return row.text.starts_with('^') ? name.starts_with(row.text.substr(1)) : name.find(row.text) != name.npos;
+    return std::ranges::any_of(row.texts, [name](std::string_view text) {
+        return text.starts_with('^') ? name.starts_with(text.substr(1)) : !text.empty() && contains(name, text);
+    });
 }
 
 // One value for each row of the other operand: its last dimension is 1.
@@ -168,24 +136,25 @@ WorkClass work_class(const Launched& launched) {
     return other;
 }
 
-// Collectives and types as ParamCommsDebug names them.
+// Collectives and types as ParamCommsDebug names them: the first that has one of the words.
 std::string_view operation_of(std::string_view recorded) {
-    constexpr std::pair<std::string_view, std::string_view> names[] = {{"send_recv", "send_receive"},
-                                                                       {"reduce_scatter", "reduce_scatter"},
-                                                                       {"reducescatter", "reduce_scatter"},
-                                                                       {"allreduce", "all_reduce"},
-                                                                       {"all_reduce", "all_reduce"},
-                                                                       {"barrier", "all_reduce"},
-                                                                       {"allgather", "all_gather"},
-                                                                       {"all_gather", "all_gather"},
-                                                                       {"all_to_all", "all_to_all"},
-                                                                       {"alltoall", "all_to_all"},
-                                                                       {"broadcast", "broadcast"},
-                                                                       {"reduce", "reduce"},
-                                                                       {"send", "send"},
-                                                                       {"recv", "recv"}};
-    for (const auto& [part, name] : names) {
-        if (recorded.find(part) != recorded.npos) return name;
+    struct Words {
+        std::string_view operation;
+        std::array<std::string_view, 3> parts;
+    };
+    constexpr Words operations[] = {{"send_receive", {"send_recv"}},
+                                    {"reduce_scatter", {"reduce_scatter", "reducescatter"}},
+                                    {"all_reduce", {"allreduce", "all_reduce", "barrier"}},
+                                    {"all_gather", {"allgather", "all_gather"}},
+                                    {"all_to_all", {"all_to_all", "alltoall"}},
+                                    {"broadcast", {"broadcast"}},
+                                    {"reduce", {"reduce"}},
+                                    {"send", {"send"}},
+                                    {"recv", {"recv"}}};
+    for (const auto& [operation, parts] : operations) {
+        for (const std::string_view part : parts) {
+            if (!part.empty() && contains(recorded, part)) return operation;
+        }
     }
     return {};
 }

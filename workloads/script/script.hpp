@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -151,11 +150,6 @@ class Script {
     const std::vector<std::string>& labels() const { return labels_; }
 
   private:
-    struct TextHash {
-        using is_transparent = void;  // looked up without a copy
-        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-    };
-
     ActionId add(const Action& action);
     ActionId beside(Action::Kind kind, std::string_view text, Seconds duration, Where where, ActionId after);
     std::uint32_t label(std::string_view text);
@@ -168,7 +162,7 @@ class Script {
     std::vector<Seconds> work_;
     std::vector<std::string> labels_;
     std::vector<std::uint32_t> call_labels_;  // of calls()
-    std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> label_ids_;
+    std::unordered_map<std::string, std::uint32_t> label_ids_;
     std::unordered_multimap<std::uint64_t, std::uint32_t> call_ids_;
     // Where the same text and the same call were last: looked at before the maps, and compared before they are
     // believed.

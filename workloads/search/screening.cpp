@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
-#include "workloads/plan/stage_memory.hpp"
 #include "workloads/stage/pass_writer.hpp"
 
 namespace weft {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "sim/base/check.hpp"
-#include "workloads/layout/layout.hpp"
 
 namespace weft::lanes {
 namespace {

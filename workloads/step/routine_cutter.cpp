@@ -1,9 +1,6 @@
 #include "workloads/step/step_builder.hpp"
 
-#include <algorithm>
-#include <map>
 #include <set>
-#include <utility>
 
 namespace weft {
 namespace {

@@ -1,10 +1,6 @@
 #include "workloads/step/step_builder.hpp"
 
-#include <map>
 #include <string>
-
-#include "sim/base/check.hpp"
-#include "workloads/step/lanes.hpp"
 
 namespace weft {
 namespace {

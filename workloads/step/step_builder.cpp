@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "workloads/stage/stage_script.hpp"
-#include "workloads/step/lanes.hpp"
 
 namespace weft {
 namespace {

@@ -214,6 +214,12 @@ struct Step {
     Folding folding = Folding::exact;          // as was done
     std::vector<Split> splits;                 // why there are more classes than stages
     std::vector<WorkOrigin> work_origins;      // of Program::work, by its number
+
+    RankClassId class_of_stage(std::uint32_t number) const {  // the first
+        const auto first = std::ranges::find(stage, number);
+        WEFT_CHECK(first != stage.end(), "a stage without a rank class");
+        return RankClassId(static_cast<std::uint32_t>(first - stage.begin()));
+    }
 };
 
 // Told how large a step will be before its tables are made; throws to refuse it.

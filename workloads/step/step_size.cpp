@@ -1,12 +1,7 @@
 #include "workloads/step/step_builder.hpp"
 
-#include <algorithm>
-#include <map>
-#include <utility>
-
 #include "sim/cost/communicator.hpp"
 #include "sim/engine/timeline.hpp"
-#include "workloads/step/lanes.hpp"
 
 namespace weft {
 namespace {

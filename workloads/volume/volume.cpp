@@ -167,9 +167,7 @@ double paper_parameters(const Job& job) {
 // Exchanges of the first rank class of a stage, in the order in which its script has their calls.
 std::vector<OpId> exchanges_of(const Simulation& run, std::uint32_t stage) {
     const Program& program = run.step.program;
-    const auto& stages = run.step.stage;
-    const auto number = static_cast<std::uint32_t>(std::find(stages.begin(), stages.end(), stage) - stages.begin());
-    const RankClass& own = program.classes[RankClassId{number}];
+    const RankClass& own = program.classes[run.step.class_of_stage(stage)];
     std::vector<OpId> exchanges;
     for (OpId op{own.first_op}; index(op) < own.end_op(); op = next(op)) {
         if (program.ops[op].kind == OpKind::exchange) exchanges.push_back(op);

@@ -3,9 +3,7 @@
 // microseconds.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
-#include <optional>
 #include <unordered_map>
 
 #include "sim/io/document.hpp"
@@ -202,8 +200,7 @@ class FileReader {
     }
 
     void resolve_groups() {
-        std::vector<std::string> all;
-        for (const auto& [name, ranks] : groups_) all.push_back(name);
+        const auto all = list_of<std::string>(groups_, [](const auto& group) { return group.first; });
         std::vector<std::uint32_t> numbers_of{0};
         for (const std::string& name : group_names_) {
             const auto known = groups_.find(name);

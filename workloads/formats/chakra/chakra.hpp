@@ -18,16 +18,11 @@ enum class ChakraType : std::uint8_t { invalid, metadata, load, store, compute, 
 
 // CollectiveCommType, in its order. A barrier, the last, is an all-reduce of next to nothing; the two that are missing
 // are gather and scatter.
-inline constexpr std::array<std::optional<Collective>, 10> chakra_collectives{Collective::all_reduce,
-                                                                              Collective::reduce,
-                                                                              Collective::all_gather,
-                                                                              std::nullopt,
-                                                                              std::nullopt,
-                                                                              Collective::broadcast,
-                                                                              Collective::all_to_all,
-                                                                              Collective::reduce_scatter,
-                                                                              Collective::reduce_scatter,
-                                                                              Collective::all_reduce};
+inline constexpr auto chakra_collectives = [] {
+    using enum Collective;
+    return std::array<std::optional<Collective>, 10>{
+        all_reduce, reduce, all_gather, {}, {}, broadcast, all_to_all, reduce_scatter, reduce_scatter, all_reduce};
+}();
 
 // Attributes of a node, each of some kind of number or a text; what is not given stays as it is here.
 struct ChakraAttributes {

@@ -168,29 +168,24 @@ class RankReader {
     // What the host does between launches, and before them what it waited for.
     void add_host() {
         const std::uint16_t unit = reading_.unit(rank_, "host", true);
-        std::vector<std::uint32_t> launches, ends, waits;
+        const std::vector<HostEvent> waits = trace_.waits();
+        std::vector<std::uint32_t> launches, ends;
         for (std::uint32_t i = 0; i < step_.kernels.size(); ++i) launches.push_back(i);
         ends = launches;
         std::ranges::stable_sort(launches, {}, [&](std::uint32_t i) { return step_.kernels[i].launched; });
         std::ranges::stable_sort(ends, {}, [&](std::uint32_t i) { return event(i).end; });
-        for (std::uint32_t i = 0; i < trace_.host.size(); ++i) {
-            const bool is_wait = trace_.host[i].kind == HostEvent::Kind::launch &&
-                                 text(trace_.host[i].name).find("Synchronize") != std::string::npos;
-            if (is_wait) waits.push_back(i);
-        }
         std::int64_t at = step_.begin;
-        std::size_t wait_at = 0, ended = 0;
+        auto waited = waits.begin();
+        std::size_t ended = 0;
         for (const std::uint32_t kernel : launches) {
             const std::int64_t launched = std::max(step_.kernels[kernel].launched, at);
             const auto number = static_cast<std::uint32_t>(rank_.nodes.size());
             std::int64_t time = launched - at;
-            for (; wait_at < waits.size() && trace_.host[waits[wait_at]].end <= launched; ++wait_at) {
-                const HostEvent& wait_event = trace_.host[waits[wait_at]];
-                if (wait_event.begin < at) continue;
-                time -= wait_event.end - wait_event.begin;
-                while (ended < ends.size() && event(ends[ended]).end <= wait_event.end) ++ended;
-                if (ended > 0 && step_.kernels[ends[ended - 1]].launched < wait_event.begin)
-                    wait(number, ends[ended - 1]);
+            for (; waited != waits.end() && waited->end <= launched; ++waited) {
+                if (waited->begin < at) continue;
+                time -= waited->end - waited->begin;
+                while (ended < ends.size() && event(ends[ended]).end <= waited->end) ++ended;
+                if (ended > 0 && step_.kernels[ends[ended - 1]].launched < waited->begin) wait(number, ends[ended - 1]);
             }
             RecordedNode node{.id = number, .time = seconds(std::max<std::int64_t>(time, 0))};
             node.kind = RecordedKind::compute;

@@ -23,7 +23,7 @@ constexpr std::string_view variant_key = "experimental_attention_variant", windo
                            skip_key = "window_attn_skip_freq";
 
 // 0 and 1 for each layer; of a number, `last` of the last layer of each run of so many and the other of the rest.
-List list_of(MegatronReading& in, std::string_view key, std::uint32_t layers, std::uint32_t last) {
+List listed(MegatronReading& in, std::string_view key, std::uint32_t layers, std::uint32_t last) {
     List list;
     constexpr std::uint32_t most = 1U << 16;
     if (layers > most) {
@@ -113,7 +113,7 @@ class UnlikeLayers {
         read_variant();
         read_windows();
         if (in_.has("no_rope_freq") && in_.lower("no_rope_freq") != "none") {
-            bare_ = list_of(in_, "no_rope_freq", layers_, 1);
+            bare_ = listed(in_, "no_rope_freq", layers_, 1);
             in_.needs(bare_layers_since, "no_rope_freq");
         }
         if (model_.has("experts") && in_.has("moe_layer_freq")) read_routed();
@@ -133,7 +133,7 @@ class UnlikeLayers {
         if (variant != "gdn" && variant != "gated_delta_net")
             return in_.error(variant_key, "weft has gdn (gated_delta_net) and dsa, not {}", variant);
         if (!in_.has(freq)) return in_.error(variant_key, "needs --linear-attention-freq");
-        linear_ = list_of(in_, freq, layers_, 0);
+        linear_ = listed(in_, freq, layers_, 0);
         origin_ = in_.origin(freq);
     }
 
@@ -142,7 +142,7 @@ class UnlikeLayers {
         const bool skips = in_.has(skip_key);
         if (window_ == 0) return;
         if (skips && !in_.keys.is_number(skip_key)) {
-            windowed_ = list_of(in_, skip_key, layers_, 0);
+            windowed_ = listed(in_, skip_key, layers_, 0);
             origin_ = in_.origin(skip_key);
         } else if (in_.number(skip_key) != 1) {  // 1: no layer has one
             add_window(in_, model_, window_);
@@ -154,7 +154,7 @@ class UnlikeLayers {
         constexpr std::string_view key = "moe_layer_freq";
         if (in_.keys.is_number(key)) {
             in_.take(key, model_.object("experts"), "every");
-        } else if (List list = list_of(in_, key, layers_, 0); !say_experts(in_, model_, list)) {
+        } else if (List list = listed(in_, key, layers_, 0); !say_experts(in_, model_, list)) {
             routed_ = std::move(list);
             origin_ = in_.origin(key);
         }

@@ -296,8 +296,8 @@ class NcclTopology {
 
 Import read_nccl_xml_files(std::span<const SourceFile> files, const FormatOptions& options) {
     Import import;
-    make_machine(import, NcclTopology(import, files.front()).read(), options);
-    return import;
+    NodeDescription node = NcclTopology(import, files.front()).read();
+    return make_machine(std::move(node), options, std::move(import));
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ void check_node_size(const std::string& path, std::size_t accelerators, std::siz
 
 // The machine that repeats the node on the network of another one, which the options or the accelerators name; facts:
 // accelerators_per_node, nics_per_node, numa_nodes, links, switch_links, nic_gbit_per_s, each where the file says it.
-void make_machine(Import& import, NodeDescription node, const FormatOptions& options);
+Import make_machine(NodeDescription node, const FormatOptions& options, Import import = {});
 
 // The machine that a described node, or a described network, is otherwise like: what its file says of node and links.
 struct LikeLink {

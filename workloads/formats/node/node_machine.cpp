@@ -227,8 +227,9 @@ void NodeMachine::write_network() {
     if (network.empty()) import_.object.erase("network");
 }
 
-void make_machine(Import& import, NodeDescription node, const FormatOptions& options) {
+Import make_machine(NodeDescription node, const FormatOptions& options, Import import) {
     NodeMachine(import, std::move(node), options).make();
+    return import;
 }
 
 }  // namespace weft

@@ -172,9 +172,7 @@ class TopologyMatrix {
 };
 
 Import read_nvidia_smi_files(std::span<const SourceFile> files, const FormatOptions& options) {
-    Import import;
-    make_machine(import, TopologyMatrix(files.front()).node(), options);
-    return import;
+    return make_machine(TopologyMatrix(files.front()).node(), options);
 }
 
 }  // namespace

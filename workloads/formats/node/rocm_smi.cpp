@@ -191,9 +191,7 @@ class GpuTopology {
 };
 
 Import read_rocm_smi_files(std::span<const SourceFile> files, const FormatOptions& options) {
-    Import import;
-    make_machine(import, GpuTopology(files.front()).node(), options);
-    return import;
+    return make_machine(GpuTopology(files.front()).node(), options);
 }
 
 }  // namespace

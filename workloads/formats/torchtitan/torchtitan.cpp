@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <string>
 #include <tuple>
 #include <vector>
 
-#include "workloads/formats/format.hpp"
-#include "workloads/formats/keys.hpp"
 #include "workloads/formats/torchtitan/torchtitan.hpp"
 
 namespace weft {

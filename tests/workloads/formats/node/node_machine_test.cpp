@@ -37,7 +37,7 @@ DescribedNic nic(const std::string& name, double gigabits, std::vector<std::uint
 
 struct Made {
     explicit Made(NodeDescription node, const FormatOptions& options = {}) {
-        make_machine(import, std::move(node), options);
+        import = make_machine(std::move(node), options);
         object = json::parse(import.object.json());
     }
     bool says(FormatNote::Severity severity, std::string_view words) const {
