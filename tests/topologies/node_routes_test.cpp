@@ -17,7 +17,10 @@ const Pairs every_two_of_four{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
 
 // Of four accelerators with these cables among them and NICs on two.
 Numbers nics_used(std::uint32_t per_package, const Pairs& cables, const Numbers& attached) {
-    NodePlan plan{.accelerators = 4, .accelerators_per_package = per_package, .nics = attached};
+    NodePlan plan;
+    plan.accelerators = 4;
+    plan.accelerators_per_package = per_package;
+    plan.nics = attached;
     const auto lay = [&](std::uint32_t a, std::uint32_t b) {
         plan.links.push_back({a, b, LinkClassId{0}});
         plan.links.push_back({b, a, LinkClassId{0}});
@@ -25,7 +28,7 @@ Numbers nics_used(std::uint32_t per_package, const Pairs& cables, const Numbers&
     for (const auto& [a, b] : cables) lay(a, b);
     for (std::uint32_t nic = 0; nic < attached.size(); ++nic) lay(attached[nic], plan.nic_vertex(nic));
     Table<LinkClassId, LinkClass> classes;
-    classes.push_back({.name = "wire", .nominal = 1_GBps, .bandwidth = 1_GBps});
+    classes.push_back({.name = "wire", .nominal = 1_GBps, .bandwidth = 1_GBps, .latency = {}});
     const NodeRoutes routes(plan, classes);
     Numbers used;
     for (std::uint32_t accelerator = 0; accelerator < plan.accelerators; ++accelerator) {
