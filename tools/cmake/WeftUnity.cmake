@@ -44,9 +44,16 @@ function(weft_fits names batch result)
   endforeach()
 endfunction()
 
+option(WEFT_UNITY_LIBRARIES "With a unity build: libraries too, not only tests" ON)
+
 # Puts each source of `target` into the first batch that it fits.
 function(weft_batches target)
   if(NOT CMAKE_UNITY_BUILD)
+    return()
+  endif()
+  get_target_property(type ${target} TYPE)
+  if(NOT WEFT_UNITY_LIBRARIES AND NOT type STREQUAL "EXECUTABLE")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)

@@ -35,5 +35,14 @@ RC_GTEST_PROP(palette, tells_apart_what_differs_and_nothing_else, ()) {
     }
 }
 
+// So many that their slots meet, and more are made for them again and again.
+TEST(palette, knows_again_what_came_before_it_grew) {
+    constexpr std::uint64_t many = 5000;
+    Palette palette(1);
+    for (std::uint64_t i = 0; i < many; ++i) ASSERT_EQ(palette.colour_of(Signature{i, i % 7}), i);
+    for (std::uint64_t i = 0; i < many; ++i) ASSERT_EQ(palette.colour_of(Signature{i, i % 7}), i);
+    EXPECT_EQ(palette.colours(), many);
+}
+
 }  // namespace
 }  // namespace weft

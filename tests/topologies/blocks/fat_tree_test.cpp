@@ -1,6 +1,7 @@
 // Fat trees: the DGX machines, and a small tree in full.
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -184,6 +185,22 @@ TEST_P(small_fat_tree, detours_are_the_other_ways_up) {
     for (std::uint32_t i = 0; i < detours; ++i) add(topology.router->detour(from, to, 2, i));
     EXPECT_EQ(ways.size(), detours + 1);
     EXPECT_EQ(topology.router->detours(from, RankId(2)), 0U);  // on one leaf
+}
+
+// Of 10 cables up a message takes one, and each of its four detours another: every second one.
+TEST(fat_tree, detours_lie_evenly_among_many_ways_up) {
+    const Topology topology = build(two_levels("unit", R"([{ "link": "up", "children": 8, "parents": 10 }])"));
+    const auto from = RankId(0), to = RankId(15 * topology.ranks_per_node);
+    ASSERT_EQ(topology.router->detours(from, to), 4U);
+    for (std::uint64_t salt = 0; salt < 10; ++salt) {
+        std::set<std::size_t> first_up{index(topology.route(from, to, salt).hop[2])};
+        for (std::uint32_t i = 0; i < 4; ++i) first_up.insert(index(topology.router->detour(from, to, salt, i).hop[2]));
+        ASSERT_EQ(first_up.size(), 5U);
+        const std::size_t cable = 2;  // a link up and one down
+        for (auto link = first_up.begin(); std::next(link) != first_up.end(); ++link) {
+            EXPECT_EQ(*std::next(link) - *link, 2 * cable);
+        }
+    }
 }
 
 // --- networks that grow ---

@@ -216,6 +216,7 @@ TEST(measurements, errors_name_every_line) {
     EXPECT_EQ(lines_of_errors("op,\"ranks\n"), (std::vector{1}));
     EXPECT_EQ(lines_of_errors(""), (std::vector{0}));
     EXPECT_EQ(lines_of_errors("hello\nworld\n"), (std::vector{1}));
+    EXPECT_EQ(lines_of_errors("op,bytes,busbw\nallreduce,64,fast\n"), (std::vector{2})) << "not of its ranks, too";
     EXPECT_EQ(lines_of_errors("# size time algbw busbw\n 8 x 1 1\n", {.op = Collective::broadcast}), (std::vector{2}));
     EXPECT_EQ(lines_of_errors("op,ranks,bytes,time_us,convention\nallgather,16,1e308,120,osu\nallgather,16,1,1,osu\n"),
               (std::vector{2}));  // 1.6e309 bytes

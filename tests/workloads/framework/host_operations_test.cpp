@@ -155,6 +155,26 @@ TEST(host_operations, of_the_way_to_experts_follow_its_dispatcher) {
     }
 }
 
+// DDP casts each parameter: a gated map is two of them, the router's is one, and all experts have as many as one has.
+TEST(host_operations, of_data_parallel_ranks_count_parameters_as_pytorch_registers_them) {
+    const auto casts = [](const char* experts, const char* gated) {
+        const Job job = test::small_study({"framework=ddp", "layout.tensor=1", "layout.pipeline=1", "layout.data=4",
+                                           "model.biases=false", experts, gated})
+                            .job;
+        const LayerKind kind = job.model.experts.count > 0 ? LayerKind::expert : LayerKind::dense;
+        const LayerPiece norm = layer_pieces(job.model, kind, job.shard()).front();
+        double launches = 0;
+        for (const Kernel& kernel : norm.forward) launches += kernel.launches;
+        return eager_operations(job, kind, norm).forward / (55.0 / 27.0) - launches;
+    };
+    const double plain = casts("model.layers=4", "model.gated=false");
+    EXPECT_NEAR(casts("model.layers=4", "model.gated=true"), plain + 1, 1e-9);
+    for (const char* const experts : {"model.experts.count=4", "model.experts.count=8"}) {
+        EXPECT_NEAR(casts(experts, "model.gated=false"), plain + 1, 1e-9);
+        EXPECT_NEAR(casts(experts, "model.gated=true"), plain + 2, 1e-9);
+    }
+}
+
 TEST(is_replayed, says_which_pieces_a_graph_of_a_part_has) {
     const auto replayed = [](const char* graphs, Piece piece) {
         return is_replayed(

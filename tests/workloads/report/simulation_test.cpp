@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
 #include "sim/base/check.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/report/report.hpp"
@@ -25,6 +29,36 @@ TEST(simulation, of_a_step_beyond_the_clock_is_refused_before_it_runs_with_a_bat
     const unsigned long batch = std::stoul(text.substr(text.find(key) + key.size()));
     EXPECT_LT(batch, 3200000U) << text;
     EXPECT_EQ(batch % 32, 0U) << "two data ranks with micro-batches of sixteen";
+}
+
+// Joint passes free layer by layer: with one layer in a chunk, all but the head's share is there from its begin on.
+TEST(memory_timeline, of_joint_passes_has_what_the_head_keeps_from_the_head_on) {
+    const Study study =
+        test::small_study({"model.layers=2", "model.experts.count=4", "layout.tensor=1", "layout.pipeline=2",
+                           "layout.data=2", "layout.expert=2", "batch.global=16", "schedule=dualpipe"});
+    const Simulation run = simulate_step(study, make_plan(study));
+    std::size_t heads = 0;
+    for (RankClassId id{}; id != run.step.stage.end_id(); id = next(id)) {
+        for (const Chunk& chunk : run.plan.stages[run.step.stage[id]].chunks) {
+            if (!chunk.has_head()) continue;
+            ASSERT_EQ(chunk.layers, 1U);
+            Instant begin = Instant::never();
+            const RankClass& rank_class = run.step.program.classes[id];
+            for (OpId at{rank_class.first_op}; index(at) < rank_class.end_op(); at = next(at)) {
+                const Op& op = run.step.program.ops[at];
+                if (op.kind != OpKind::compute || op.part != chunk.first_layer) continue;
+                begin = std::min(begin, run.timeline.spans[at].begin);
+            }
+            const std::vector<MemoryPoint> points = memory_timeline(run, id);
+            const auto at = std::ranges::find(points, begin, &MemoryPoint::at);
+            ASSERT_TRUE(at != points.end() && at != points.begin());
+            EXPECT_GT(chunk.head_activations, Bytes{});
+            EXPECT_NEAR((at->in_use - std::prev(at)->in_use).value, (chunk.activations - chunk.head_activations).value,
+                        1.0);
+            ++heads;
+        }
+    }
+    EXPECT_GT(heads, 0U);
 }
 
 // "on 2 nodes", or what a job takes of its nodes: jobs of GB200 take 64 of a rack.

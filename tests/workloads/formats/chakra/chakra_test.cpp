@@ -98,5 +98,19 @@ TEST(chakra, what_cannot_be_read_is_refused_with_its_byte) {
     }
 }
 
+TEST(chakra, a_group_is_needed_where_a_dimension_is_left_out_and_not_for_other_lists) {
+    const auto refusal = [](const std::string& attributes) {
+        return refusal_of_bytes(ChakraFile().collective(1, 0, 64, attributes).bytes);
+    };
+    const auto listed = [](std::string_view name, char second) {
+        return test::bytes_field(
+            10, test::bytes_field(1, name) + test::bytes_field(28, std::string{'\x0a', '\x02', '\x01', second}));
+    };
+    EXPECT_EQ(refusal(listed("involved_dim", '\x01')), refusal(""));
+    EXPECT_NE(refusal(listed("involved_dim", '\x00')), refusal(""));
+    EXPECT_EQ(refusal(listed("other", '\x00')), refusal(""));
+    EXPECT_EQ(refusal(attribute("involved_dim", 0, 7)), refusal("")) << "no list";
+}
+
 }  // namespace
 }  // namespace weft
