@@ -87,7 +87,8 @@ struct ScriptArguments {
 
     void directives(const ShellScript& script) {
         for (const auto& [text, line] : script.directives) {
-            std::size_t end = text.find_first_of("= \t");
+            const bool joined = text.size() > 2 && text.starts_with("-N") && is_digit(text[2]);  // "-N4"
+            const std::size_t end = joined ? 2 : text.find_first_of("= \t");
             if (end == std::string::npos) continue;
             const std::size_t said = std::min(text.find_first_not_of("= \t", end), text.size());
             std::string name = text.substr(0, end), value = text.substr(said);

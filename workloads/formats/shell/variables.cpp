@@ -176,9 +176,10 @@ class ShellVariables::Expansion {
     }
 
     void put_word(std::string_view word, bool quoted) {
-        for (const std::string& field : Expansion(variables_, line_).fields(word)) {
+        const std::vector<std::string> fields = Expansion(variables_, line_).fields(word);
+        for (const std::string& field : fields) {
+            if (!quoted && &field != &fields.front()) end_field();
             split(field, quoted);
-            if (!quoted) end_field();
         }
     }
 
