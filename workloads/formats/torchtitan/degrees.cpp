@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace weft {
@@ -114,8 +115,13 @@ class DegreesReader {
         if (per_part.given() && layers > 0) {
             const double weighed = layers + key("pipeline_parallel_first_stage_less_layers").number(1) +
                                    key("pipeline_parallel_last_stage_less_layers").number(1);
-            const double size = per_part.count(1);
-            parts = std::max(1.0, (weighed + size - 1) / size / degrees_.pipeline);
+            const double all = std::ceil(weighed / per_part.count(1));
+            parts = all / degrees_.pipeline;
+            if (std::fmod(all, degrees_.pipeline) != 0) {
+                per_part.refuse(
+                    import_, fmt::format("makes {} parts, which torchtitan refuses: {} stages do not divide them", all,
+                                         degrees_.pipeline));
+            }
         }
         import_.put("layout.virtual_stages", static_cast<double>(static_cast<std::uint32_t>(parts)), per_part.origin());
     }

@@ -57,6 +57,16 @@ TEST(torchtitan_stages, have_as_many_parts_as_layers_of_a_part_make) {
               4);
 }
 
+// torchtitan's pipeline_parallel.py: parts must be divisible by stages.
+TEST(torchtitan_stages, that_do_not_divide_the_parts_are_refused) {
+    const test::FilesRead run = read(
+        "pipeline_parallel_degree = 2\npipeline_parallel_schedule = \"Interleaved1F1B\"\n"
+        "pipeline_parallel_layers_per_stage = 12\n");
+    EXPECT_NE(run.refusal.find("makes 3 parts, which torchtitan refuses: 2 stages do not divide them"),
+              std::string::npos)
+        << run.refusal;
+}
+
 TEST(torchtitan_stages, with_other_ends_are_refused_by_the_key_that_says_so) {
     const std::string two = "pipeline_parallel_degree = 2\n";
     const std::string why = ": weft knows first and last stages with one layer less, or with none";
