@@ -179,13 +179,12 @@ std::vector<std::size_t> by_screening(const std::vector<ScreenedCandidate>& cand
 }
 
 Seconds may_be_best(const PlanResult& result) {
-    double largest_error = 0, best = std::numeric_limits<double>::infinity();
+    double too_slow = 1, best = std::numeric_limits<double>::infinity();  // by which factor screening was, at most
     for (const SimulatedCandidate& one : result.simulated) {
-        const double screened = result.candidates[one.number].estimate.time.value;
-        largest_error = std::max(largest_error, std::abs(screened / one.time.value - 1));
+        too_slow = std::max(too_slow, result.candidates[one.number].estimate.time / one.time);
         best = std::min(best, one.time.value);
     }
-    return Seconds{best * (1 + largest_error)};
+    return Seconds{best * too_slow};
 }
 
 std::vector<std::size_t> still_open(const PlanResult& result, const std::vector<std::size_t>& order) {

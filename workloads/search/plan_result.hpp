@@ -168,7 +168,7 @@ struct ScreeningQuality {
     double rank_correlation = 1;
     double largest_error = 0, mean_error = 0;  // of screened over simulated time, less one; of absolute values
     std::size_t best = 0;                      // where screening had what turned out best: 0 is first
-    // Candidates that were not simulated, and by screening are slower than the best by no more than the largest error.
+    // Candidates that were not simulated, and by screening take no more than may_be_best().
     std::size_t close = 0;
 };
 
@@ -204,8 +204,8 @@ struct PlanResult {
 // Twice, four times, ... as many nodes, all on one axis: the fewest that let the job fit, if the machine has them.
 std::optional<MemoryAdvice> more_nodes(const Study& study);
 
-// The closed form's time up to which a candidate may be faster than the best so far, as far as screening erred in any
-// simulation; infinite before any.
+// The closed form's time up to which a candidate may be faster than the best so far, if screening is too slow for it by
+// no more than in any simulation; infinite before any.
 Seconds may_be_best(const PlanResult& result);
 // The next numbers of `order`, which is by_screening's, to be simulated: those up to may_be_best().
 std::vector<std::size_t> still_open(const PlanResult& result, const std::vector<std::size_t>& order);
