@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -27,6 +28,7 @@ namespace weft {
 struct PartTimes {
     double forward = 0, input_backward = 0, weight_backward = 0, backward = 0;  // seconds
     double of(SlotKind kind) const;
+    auto operator<=>(const PartTimes&) const = default;
 };
 
 struct PipelineTimes {
@@ -37,6 +39,8 @@ struct PipelineTimes {
     // A forward and a backward that run as one: (stage x chunks + the forward's) x chunks + the backward's; where none
     // do, nothing.
     std::vector<double> joint{};
+
+    auto operator<=>(const PipelineTimes&) const = default;
 };
 
 // The slots of all stages in an order in which every one comes after what it waits for.
@@ -238,6 +242,7 @@ class Screen {
     std::vector<Stage*> own_;                                       // by stage
     std::map<ShapeKey, std::vector<std::vector<Moment>>> moments_;  // by stage
     std::map<ShapeKey, PipelineClock> clocks_;
+    std::map<std::pair<ShapeKey, PipelineTimes>, std::vector<double>> ends_;  // of bounds, which many jobs share
     std::map<CostKey, PartCosts> costs_;
     std::map<StageKey, Stage> stages_;
     std::map<std::pair<Shard, Recomputation>, HeldByLayers> held_;
