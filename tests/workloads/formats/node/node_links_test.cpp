@@ -128,8 +128,7 @@ NodeDescription pair_of(const char* device) {
 }
 
 TEST(node_links, of_a_family_that_the_other_machine_has_not_are_as_fast_as_they_say) {
-    Import import;
-    make_machine(import, pair_of("mi300x"), like("dgx-h100"));
+    const Import import = make_machine(pair_of("mi300x"), like("dgx-h100"));
     const json links = json::parse(import.object.json())["links"]["infinity_fabric.x3"];
     EXPECT_EQ(links["bandwidth"]["nominal"], "192 GB/s") << "3 of 64 GB/s";
     EXPECT_EQ(links["bandwidth"]["efficiency"], 1);
@@ -146,8 +145,7 @@ TEST(node_machines, may_be_like_a_machine_of_the_users_own) {
     const test::TemporaryFolder folder;
     const std::string own = folder.path() / "own.json";
     std::ofstream(own) << R"({"extends": "dgx-a100", "nodes": 3})";
-    Import import;
-    make_machine(import, pair_of("a100-80"), like(own));
+    const Import import = make_machine(pair_of("a100-80"), like(own));
     EXPECT_EQ(json::parse(import.object.json())["extends"], own);
     EXPECT_EQ(Machine::read(import.object.document("node.json")).info().nodes, 3U);
 }
