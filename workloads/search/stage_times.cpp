@@ -98,28 +98,31 @@ class StageReader {
         between_.assign(stage_.chunks.size(), {});
         const auto chunks = static_cast<std::uint32_t>(stage_.chunks.size());
         for (std::uint32_t c = 0; c < chunks; ++c) {
-            const Slot slot{SlotKind::forward, number, c};
-            passes_.forward(slot);
+            const auto forward = [&](std::uint32_t one) { passes_.forward({SlotKind::forward, one, c}); };
+            forward(number);
             pass(times[c].forward);
-            if (c + 1 < chunks) others_pass(between_[c].forward, [&] { passes_.forward(slot); });
+            if (c + 1 < chunks) others_pass(between_[c].forward, number, forward);
         }
         for (std::uint32_t c = chunks; c-- > 0;) {
-            const Slot slot{SlotKind::backward, number, c};
-            const auto another = [&] { passes_.backward(slot, Halves::both, Accumulation::continues); };
-            if (c + 1 < chunks) others_pass(between_[c].backward, another);
-            passes_.backward(slot, Halves::both, accumulation);
+            const auto backward = [&](std::uint32_t one, Accumulation how) {
+                passes_.backward({SlotKind::backward, one, c}, Halves::both, how);
+            };
+            const auto another = [&](std::uint32_t one) { backward(one, Accumulation::continues); };
+            if (c + 1 < chunks) others_pass(between_[c].backward, number, another);
+            backward(number, accumulation);
             pass(times[c].backward);
             divide(stage_.chunks[c], times[c]);
         }
         return own;
     }
 
-    // As long as something is in transfer.
+    // As long as something is in transfer. Each is another micro-batch: passes of one may begin with the end of the
+    // pass before, whose time would change after it was read.
     template <class Pass>
-    void others_pass(Others& others, Pass pass) {
+    void others_pass(Others& others, std::uint32_t number, Pass pass) {
         const Seconds start = before_.time;
-        for (; others.passes + 1 < most_between_ && clock_.transfers(); ++others.passes) {
-            pass();
+        while (others.passes + 1 < most_between_ && clock_.transfers()) {
+            pass((number + ++others.passes) % plan_.job.micro_batches());
             lap();
         }
         others.time = before_.time - start;
