@@ -98,11 +98,10 @@ bool Condition::holds(std::span<const ResultCell> values) {
     const ResultCell answer = question_.value(0);
     const auto* const truth = std::get_if<std::int64_t>(&answer);  // numbers are real, truths whole
     if (truth != nullptr && (*truth == 0 || *truth == 1)) return *truth == 1;
-    const auto* const number = std::get_if<double>(&answer);
     throw std::invalid_argument("expected something true or false, such as a comparison, got " +
-                                (answer.index() == 0                 ? "nothing (a division by zero?)"
-                                 : number && !std::isfinite(*number) ? "an infinite number"
-                                                                     : cell_json(answer)));
+                                (answer.index() == 0               ? "nothing (a division by zero?)"
+                                 : std::isinf(cell_number(answer)) ? "an infinite number"
+                                                                   : cell_json(answer)));
 }
 
 }  // namespace weft

@@ -15,7 +15,6 @@
 #include "sim/collective/algorithm.hpp"
 #include "topologies/channels.hpp"
 #include "workloads/exports/export.hpp"
-#include "workloads/formats/format.hpp"
 #include "workloads/recorded/replay.hpp"
 #include "workloads/recorded/simulated_ranks.hpp"
 

@@ -67,8 +67,9 @@ class SearchSpace {
     SearchSpace(std::vector<Study> bases, std::span<const Among> among);
 
     const std::vector<Knob>& knobs() const { return knobs_; }
+    // Knobs are neutral there, but that all ranks are data parallel: a device that is alone has all of its clock.
     const std::vector<Study>& bases() const { return bases_; }
-    std::uint32_t accelerators() const { return accelerators_.front(); }
+    std::uint32_t accelerators() const { return bases_.front().job.layout.ranks(); }
     const MachineInfo& machine() const { return bases_.front().machine.info(); }
     // Those of a base with the same values of the layout's own axes follow one another.
     std::vector<Candidate> candidates() const;
@@ -87,7 +88,6 @@ class SearchSpace {
     std::vector<Knob> knobs_;
     std::vector<std::vector<std::uint32_t>> among_;  // by knob; empty: Knob::values
     std::vector<Study> bases_;
-    std::vector<std::uint32_t> accelerators_;  // of each base
 };
 
 struct TimeAndMemory {

@@ -176,7 +176,7 @@ struct StageTimes {
     std::vector<double> joint;      // the forward's chunk x chunks + the backward's; empty without joint passes
     Seconds compute, exposed;       // of such a micro-batch on all chunks, forward and backward
     // Once per step: what precedes the first slot and follows the last, and by how much the passes that complete the
-    // gradients are longer.
+    // gradients, and those of other micro-batches between its chunks, are longer.
     Seconds once;
     Seconds once_compute;  // of it
 };

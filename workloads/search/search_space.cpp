@@ -24,9 +24,9 @@ SearchSpace::SearchSpace(std::vector<Study> bases, std::span<const Among> among)
         among_[static_cast<std::size_t>(knob - knobs_.begin())] = one.values;
     }
     for (Study& base : bases_) {
-        accelerators_.push_back(base.job.layout.ranks());
+        const std::uint32_t ranks = base.job.layout.ranks();
         for (const Knob& knob : knobs_) knob.set(base.job, knob.neutral);
-        base.job.layout.data = accelerators_.back();  // a device that is alone has all of its clock
+        base.job.layout.data = ranks;
     }
 }
 
@@ -46,7 +46,7 @@ void SearchSpace::choose(std::size_t knob, Job& job, Candidate& candidate, std::
         found.push_back(candidate);
         return;
     }
-    const std::uint32_t accelerators = accelerators_[candidate.base];
+    const std::uint32_t accelerators = bases_[candidate.base].job.layout.ranks();
     const std::vector<std::uint32_t> values =
         among_[knob].empty() ? knobs_[knob].values(job, accelerators) : among_[knob];
     for (const std::uint32_t value : values) {
