@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/transformer/encoder.hpp"
 #include "models/transformer/kernel_parts.hpp"
 #include "models/transformer/recipes.hpp"
 #include "models/transformer/recurrence.hpp"
@@ -29,7 +30,8 @@ struct Transients {
 
 Transients backward_transients(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory,
                                const MadeGradients& made) {
-    if (!model.kinds.empty()) return backward_transients(of_kind(model, kind), own_kind(kind), shard, inventory, made);
+    if (!model.kinds.empty())
+        return backward_transients(of_kind(model, kind), own_kind(kind), of_kind(model, kind, shard), inventory, made);
     const ShardSizes size(model, shard);
     const double e = size.element_bytes, maps = made.mlp.value / e;
     const bool divided = shard.sequence_parallel == SequenceParallel::on && shard.tensor > 1;
@@ -73,6 +75,7 @@ Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& s
 
 Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory,
                       const MadeGradients& made) {
+    if (runs_forward_alone(model, kind, shard.trained)) return {};
     Inventory everything = inventory;
     everything.recompute = Recompute::none;
     const Halves all = halves(saved_tensors(model, kind, shard, everything));
@@ -97,7 +100,7 @@ Bytes embedding_activations(const Transformer& model, const Shard& shard) {
     constexpr double mask_bytes = 1.0;
     const double mask = shard.dropout == Dropout::on ? size.own_state * mask_bytes : 0.0;
     const double norm = model.embedding_norm ? size.own_state * size.element_bytes : 0.0;  // its input
-    return {mask + norm + size.tokens * token_bytes};
+    return Bytes{mask + norm + size.tokens * token_bytes} + encoder_ends_activations(model, shard);
 }
 
 Bytes head_activations(const Transformer& model, const Shard& shard) {
@@ -169,7 +172,7 @@ double share_again(const std::vector<KeptProduct>& products, std::string_view ke
 }  // namespace
 
 std::vector<KeptProduct> layer_products(const Transformer& model, LayerKind kind, const Shard& shard) {
-    if (!model.kinds.empty()) return layer_products(of_kind(model, kind), own_kind(kind), shard);
+    if (!model.kinds.empty()) return layer_products(of_kind(model, kind), own_kind(kind), of_kind(model, kind, shard));
     const ShardSizes size(model, shard);
     const double tensor = shard.tensor;
     std::vector<KeptProduct> products;

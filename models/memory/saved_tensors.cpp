@@ -208,7 +208,9 @@ class Tensors {
 
 std::vector<SavedTensor> saved_tensors(const Transformer& model, LayerKind kind, const Shard& shard,
                                        const Inventory& inventory) {
-    if (!model.kinds.empty()) return saved_tensors(of_kind(model, kind), own_kind(kind), shard, inventory);
+    if (runs_forward_alone(model, kind, shard.trained)) return {};
+    if (!model.kinds.empty())
+        return saved_tensors(of_kind(model, kind), own_kind(kind), of_kind(model, kind, shard), inventory);
     return Tensors(model, shard, inventory).of(kind);
 }
 

@@ -1,4 +1,5 @@
 // What stands before and after the layers: embedding, final norm, output layer, cross entropy.
+#include "models/transformer/encoder.hpp"
 #include "models/transformer/kernel_parts.hpp"
 #include "models/transformer/recipes.hpp"
 
@@ -56,15 +57,16 @@ std::vector<Kernel> embedding_forward(const Transformer& model, const Shard& sha
     if (size.mask_bytes > 0) {
         kernels.push_back(dropout_kernel("embedding dropout", size.own_state, size.element_bytes));
     }
+    for (Kernel& kernel : encoder_ends_forward(model, shard)) kernels.push_back(std::move(kernel));
     return kernels;
 }
 
 // Rows are added into a gradient of the whole table, which is cleared first.
 std::vector<Kernel> embedding_backward(const Transformer& model, const Shard& shard) {
-    if (!shard.trained.trains("embedding")) return {};
+    std::vector<Kernel> kernels = encoder_ends_backward(model, shard);
+    if (!shard.trained.trains("embedding")) return kernels;
     const ShardSizes size(model, shard);
     const double table = vocabulary_share(model, shard) * size.hidden;
-    std::vector<Kernel> kernels;
     if (size.mask_bytes > 0) {
         kernels.push_back(dropout_kernel("embedding dropout gradient", size.own_state, size.element_bytes));
     }

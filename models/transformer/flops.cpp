@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/transformer/encoder.hpp"
 #include "models/transformer/prediction.hpp"
 #include "models/transformer/recurrence.hpp"
 
@@ -44,12 +45,12 @@ double further_multiply_adds(const Transformer& model, double sequence) {
     return 1.0 * model.indexer.heads * model.indexer.head_size * sequence;
 }
 
-// Sums `count(model of the kind, kind)` over layers, those of prediction modules included.
+// Sums `count(model of the kind, kind)` over layers of the language model, those of prediction modules included.
 template <class Count>
 double over_layers(const Transformer& model, Count count) {
     double sum = 0;
     each_kind(model, all_layers(model), [&](LayerKind kind, std::uint32_t layers) {
-        sum += layers * count(of_kind(model, kind), own_kind(kind));
+        if (layer_of(model, kind).of == LayerOf::language) sum += layers * count(of_kind(model, kind), own_kind(kind));
     });
     return sum;
 }
@@ -101,20 +102,20 @@ Flops model_flops(const Transformer& model, double sequences, double sequence, c
     const double scores = over_layers(model, [&](const Transformer& own, LayerKind kind) {
         return attended_share(own, kind, sequence) * score_width(own) * sequence + further_multiply_adds(own, sequence);
     });
-    const Flops all{6.0 * tokens * (matrices(model) + scores)};
+    const Flops all = encoder_flops(model, sequences, trained) + Flops{6.0 * tokens * (matrices(model) + scores)};
     if (trained.everything()) return all;
     const double adapters = trained.width > 0 ? static_cast<double>(trained_parameters(model, trained)) : 0.0;
     return all + Flops{tokens * (6.0 * adapters - 2.0 * matrices(model, trained.frozen))};
 }
 
 Flops megatron_flops(const Transformer& model, double sequences, double sequence, Passes passes) {
-    const double h = model.hidden, layers = model.layers;
+    const double h = model.hidden, layers = model.own_layers();
     const double shape = 1.0 + sequence / (6.0 * h) + vocabulary(model) / (16.0 * layers * h);
     return {24.0 * static_cast<double>(passes) * sequences * sequence * layers * h * h * shape};
 }
 
 Flops megatron_core_2024_flops(const Transformer& model, double sequences, double sequence) {
-    const double h = model.hidden, layers = model.layers;
+    const double h = model.hidden, layers = model.own_layers();
     const double groups = static_cast<double>(model.kv_heads) / model.heads;
     const double queries = static_cast<double>(query_width(model)) / h;
     const double attention = (1.0 + groups + sequence / h) * queries;
@@ -138,7 +139,7 @@ Flops megatron_core_flops(const Transformer& model, double sequences, double seq
 }
 
 Flops neox_2022_flops(const Transformer& model, double sequences, double sequence) {
-    const double attention = 60.0 * sequence * model.hidden * model.layers;
+    const double attention = 60.0 * sequence * model.hidden * model.own_layers();
     return {sequences * sequence * (6.0 * static_cast<double>(parameters(model)) + attention)};
 }
 

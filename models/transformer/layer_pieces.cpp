@@ -36,7 +36,8 @@ Kernel flash_attention(std::string_view name, const Transformer& model, LayerKin
     kernel.m = size.scores / (size.heads * shard.sequence) * whole;
     kernel.n = shard.sequence * share;
     kernel.flops = {products * share * size.scores * (model.head_size + value_size(model))};
-    kernel.executed = executed * (is_windowed(kind) ? packing.windowed_slowest : packing.slowest);
+    const double seen = model.of == LayerOf::encoder ? 2.0 : 1.0;  // no half is masked
+    kernel.executed = seen * executed * (is_windowed(kind) ? packing.windowed_slowest : packing.slowest);
     kernel.core = shard.attention;
     return kernel;
 }
@@ -207,7 +208,7 @@ LayerPiece residual(const Transformer& model, const ShardSizes& size) {
 }  // namespace
 
 std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, const Shard& shard) {
-    if (!model.kinds.empty()) return layer_pieces(of_kind(model, kind), own_kind(kind), shard);
+    if (!model.kinds.empty()) return layer_pieces(of_kind(model, kind), own_kind(kind), of_kind(model, kind, shard));
     const ShardSizes size(model, shard);
     std::vector<LayerPiece> pieces{input_norm(model, size)};
     if (is_recurrent(model.mixer)) {

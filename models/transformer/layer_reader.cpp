@@ -17,18 +17,6 @@ QueryKeyNorm read_query_key_norm(Field& field, QueryKeyNorm otherwise) {
     return text == "unweighted" ? QueryKeyNorm::unweighted : QueryKeyNorm::per_head;
 }
 
-AttentionWindow read_window(Field field) {
-    AttentionWindow window;
-    window.tokens = field.count("tokens");
-    window.chunked = field.flag("chunked", false);
-    window.first_full = field.whole("first_full", 0);
-    window.full_every = field.whole("full_every", 0);
-    window.full_rotary = field.flag("full_rotary", true);
-    if (window.full_every == 1) field.error("full_every", "leaves no layer with a window; expected 0 or at least 2");
-    field.done();
-    return window;
-}
-
 Recurrence read_recurrence(Field field) {
     Recurrence shape;
     shape.heads = field.count("heads");
@@ -52,6 +40,18 @@ Recurrence read_recurrence(Field field) {
 }
 
 }  // namespace
+
+AttentionWindow read_window(Field field) {
+    AttentionWindow window;
+    window.tokens = field.count("tokens");
+    window.chunked = field.flag("chunked", false);
+    window.first_full = field.whole("first_full", 0);
+    window.full_every = field.whole("full_every", 0);
+    window.full_rotary = field.flag("full_rotary", true);
+    if (window.full_every == 1) field.error("full_every", "leaves no layer with a window; expected 0 or at least 2");
+    field.done();
+    return window;
+}
 
 void read_mixer(Field& field, Layer& layer) {
     layer.mixer = field.enumerator("mixer", layer.mixer);

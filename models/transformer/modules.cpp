@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "models/transformer/encoder.hpp"
 #include "models/transformer/recurrence.hpp"
 #include "models/transformer/transformer.hpp"
 #include "sim/base/check.hpp"
@@ -175,7 +176,7 @@ static void add_experts(std::vector<Module>& modules, const Transformer& model, 
 }
 
 std::vector<Module> layer_modules(const Transformer& model, LayerKind kind, const LayerSplit& split) {
-    if (!model.kinds.empty()) return layer_modules(of_kind(model, kind), own_kind(kind), split);
+    if (!model.kinds.empty()) return layer_modules(of_kind(model, kind), own_kind(kind), of_kind(model, kind, split));
     const NormPlacement norms = model.norm_placement;
     const bool mixes = model.mixer != Mixer::none, feeds = has_feed_forward(model, kind);
     std::vector<Module> modules;
@@ -205,6 +206,7 @@ std::vector<Module> embedding_modules(const Transformer& model, const LayerSplit
     }
     if (model.embedding_norm) modules.push_back(norm_module("embedding norm", model));
     train(modules, model, split.trained, split.tensor);
+    for (Module& module : encoder_modules(model, split)) modules.push_back(std::move(module));
     return modules;
 }
 

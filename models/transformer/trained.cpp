@@ -10,6 +10,8 @@ namespace weft {
 namespace {
 
 ModelPart part_of(std::string_view module) {
+    if (module == "patch embedding") return ModelPart::encoder;
+    if (module == "projector") return ModelPart::projector;
     if (module.ends_with("norm")) return ModelPart::norms;
     if (module.ends_with("embedding") || module == "positions") return ModelPart::embedding;
     if (module == "output layer") return ModelPart::head;

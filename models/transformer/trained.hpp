@@ -24,7 +24,7 @@ struct Shard;
 struct Transformer;
 enum class LayerKind : std::uint8_t;
 
-enum class ModelPart : std::uint8_t { embedding, attention, mlp, experts, router, norms, head };
+enum class ModelPart : std::uint8_t { embedding, attention, mlp, experts, router, norms, head, encoder, projector };
 
 // Maps as Megatron-core names them, where queries, keys and values are one, and both halves of a gated map; and as
 // transformers does, where each has an adapter of its own.
@@ -44,7 +44,7 @@ enum class AdapterTarget : std::uint8_t {
 
 inline constexpr EnumSet<ModelPart> whole_model{ModelPart::embedding, ModelPart::attention, ModelPart::mlp,
                                                 ModelPart::experts,   ModelPart::router,    ModelPart::norms,
-                                                ModelPart::head};
+                                                ModelPart::head,      ModelPart::encoder,   ModelPart::projector};
 
 struct Trained {
     EnumSet<ModelPart> frozen;  // with adapters the whole model

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "models/transformer/kernels.hpp"
 #include "models/transformer/prediction.hpp"
 #include "models/transformer/recurrence.hpp"
 #include "sim/base/check.hpp"
@@ -85,8 +86,11 @@ static bool is_windowed(const AttentionWindow& window, std::uint32_t layer) {
 }
 
 LayerKind layer_kind(const Transformer& model, std::uint32_t layer) {
-    layer = std::min(layer, model.layers - 1);
-    const std::size_t named = model.kinds.empty() ? 0 : model.pattern[layer % model.pattern.size()];
+    const bool encodes = layer < model.encoder.layers;
+    layer = encodes ? layer : std::min(layer, model.layers - 1) - model.encoder.layers;
+    const std::size_t named = model.kinds.empty() ? 0
+                              : encodes           ? model.kinds.size() - 1
+                                                  : model.pattern[layer % model.pattern.size()];
     const Layer& own = layer_of(model, static_cast<LayerKind>(kinds_of_a_layer * named));
     const unsigned expert = has_experts(own.experts, layer) ? 1 : 0, windowed = is_windowed(own.window, layer) ? 2 : 0;
     return static_cast<LayerKind>(kinds_of_a_layer * named + expert + windowed);
@@ -101,15 +105,44 @@ Transformer of_kind(const Transformer& model, LayerKind kind) {
     static_cast<Layer&>(own) = layer_of(model, kind);
     own.kinds.clear();
     own.pattern.clear();
+    own.layers = model.own_layers();
+    own.encoder.layers = 0;
     return own;
+}
+
+// What a rank sees of an encoder's layers: all tokens of the images of its micro-batch.
+Shard of_kind(const Transformer& model, LayerKind kind, const Shard& shard) {
+    if (layer_of(model, kind).of == LayerOf::language) return shard;
+    Shard own = shard;
+    own.micro_batch *= model.encoder.images;
+    own.sequence = model.encoder.seen();
+    own.packing = {};
+    own.trained = of_kind(model, kind, shard.trained);
+    return own;
+}
+
+LayerSplit of_kind(const Transformer& model, LayerKind kind, const LayerSplit& split) {
+    LayerSplit own = split;
+    own.trained = of_kind(model, kind, split.trained);
+    return own;
+}
+
+Trained of_kind(const Transformer& model, LayerKind kind, const Trained& trained) {
+    if (layer_of(model, kind).of == LayerOf::language) return trained;
+    return trained.frozen.has(ModelPart::encoder) ? Trained{.frozen = whole_model} : Trained{};
+}
+
+bool runs_forward_alone(const Transformer& model, LayerKind kind, const Trained& trained) {
+    return layer_of(model, kind).of == LayerOf::encoder && trained.frozen.has(ModelPart::encoder);
 }
 
 // Behind the last rule's first layer, kinds come again after the least number of layers that all rules divide.
 std::vector<std::uint32_t> layers_by_kind(const Transformer& model, std::uint32_t layers) {
-    std::uint32_t first = 0;
+    std::uint32_t first = model.encoder.layers;
     std::uint64_t period = std::max<std::size_t>(1, model.pattern.size());
     const auto obey = [&](const Layer& layer) {
-        first = std::max({first, layer.experts.first_dense, layer.window.first_full});
+        first = std::max(
+            {first, layer.experts.first_dense + model.encoder.layers, layer.window.first_full + model.encoder.layers});
         for (const std::uint64_t every : {layer.experts.every, std::max(1U, layer.window.full_every)})
             if (period < model.layers) period = std::lcm(period, every);
     };

@@ -153,6 +153,51 @@ Experts read_experts(Field field, const Transformer& model) {
     return experts;
 }
 
+// The layers of an encoder become a kind of their own, and those of the model one, too.
+void read_encoder(Field field, Transformer& model) {
+    const auto bounded = [&](std::string_view key, std::uint32_t value, std::uint32_t most = 1U << 18) {
+        if (value > most) field.error(key, "expected at most {}, got {}", most, value);
+        return std::min(value, most);
+    };
+    Transformer own;
+    Encoder& encoder = model.encoder;
+    own.of = LayerOf::encoder;
+    encoder.layers = bounded("layers", field.count("layers"), 1024);
+    own.hidden = bounded("hidden", field.count("hidden"));
+    read_heads(field, own);
+    own.ffn_hidden = bounded("ffn_hidden", field.count("ffn_hidden", 4 * own.hidden));
+    own.gated = field.flag("gated", false);
+    own.biases = field.flag("biases", true);
+    own.norm = field.enumerator("norm", Norm::layer_norm);
+    own.norm_bias = own.norm == Norm::layer_norm;
+    own.positions = field.enumerator("positions", Positions::none);
+    if (field.has("attention_window")) own.window = read_window(field.object("attention_window"));
+    encoder.tokens = bounded("tokens", field.count("tokens"));
+    encoder.patch = bounded("patch", field.count("patch"));
+    encoder.patch_bias = field.flag("patch_bias", true);
+    encoder.class_tokens = bounded("class_tokens", field.whole("class_tokens", 0), encoder.tokens);
+    if (own.positions == Positions::learned) encoder.positions = encoder.seen();
+    encoder.positions = bounded("positions_length", field.whole("positions_length", encoder.positions));
+    encoder.outer_norms = bounded("outer_norms", field.whole("outer_norms", 0), 2);
+    encoder.merge = field.count("merge", 1);
+    encoder.pool = field.count("pool", 1);
+    if (encoder.tokens % (std::uint64_t{encoder.merge} * encoder.pool) != 0)
+        field.error("merge", "{} patches cannot be put together by {}", encoder.tokens,
+                    std::uint64_t{encoder.merge} * encoder.pool);
+    for (Field& width : field.has("projector") ? field.list("projector") : std::vector<Field>{})
+        encoder.projector.push_back(bounded("projector", width.as_whole()));
+    encoder.projector_bias = field.flag("projector_bias", true);
+    encoder.projector_norm = field.enumerator("projector_norm", ProjectorNorm::none);
+    encoder.deep = bounded("deep", field.whole("deep", 0), encoder.layers);
+    field.done({{field.path(), model_synonyms()}});
+    if (model.kinds.empty()) {
+        model.kinds.push_back({"language", model});
+        model.pattern = {0};
+    }
+    model.kinds.push_back({"encoder", own});
+    model.layers += encoder.layers;
+}
+
 // Exact counts are uint64; sizes beyond any machine are mistakes (a token count in place of a width, say).
 void check_size(Field& field, const Transformer& model) {
     const auto width_of = [](const Layer& layer) {
@@ -218,6 +263,7 @@ Transformer read_transformer(Field field, std::string name) {
     read_norms(field, model);
     if (field.has("experts")) model.experts = read_experts(field.object("experts"), model);
     if (field.has("layer_kinds") || field.has("layer_pattern")) read_kinds(field, model);
+    if (field.has("encoder")) read_encoder(field.object("encoder"), model);
     check_size(field, model);
     field.done({{field.path(), model_synonyms()}});
     return model;

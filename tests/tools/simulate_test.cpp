@@ -227,9 +227,9 @@ TEST(simulate, compares_contention_with_the_ideal_network) {
 
 TEST(simulate, writes_only_formats_that_it_knows) {
     EXPECT_EQ(test::run_weft(std::string("simulate ") + job + " --trace step.trace").exit_code, 2);
-    const test::Ran ran = test::run_weft(std::string("simulate ") + job + " --picture step.png");
+    const test::Ran ran = test::run_weft(std::string("simulate ") + job + " --report step.png");
     EXPECT_EQ(ran.exit_code, 2);
-    EXPECT_NE(ran.err.find("ends in .svg"), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find("ends in .html"), std::string::npos) << ran.err;
 }
 
 TEST(simulate, writes_the_same_page_every_time) {
@@ -251,9 +251,9 @@ TEST(simulate, writes_the_same_page_every_time) {
 }
 
 TEST(simulate, an_output_that_cannot_be_written_is_said_so) {
-    const test::Ran ran = test::run_weft(std::string("simulate ") + job + " --picture /nowhere/step.svg");
+    const test::Ran ran = test::run_weft(std::string("simulate ") + job + " --report /nowhere/step.html");
     EXPECT_EQ(ran.exit_code, 3);
-    EXPECT_NE(ran.err.find("/nowhere/step.svg"), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find("/nowhere/step.html"), std::string::npos) << ran.err;
 }
 
 TEST(simulate, refuses_what_does_not_fit_unless_told) {

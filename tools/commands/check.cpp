@@ -174,7 +174,7 @@ Finding check_machine(const std::string& name) {
 
 Finding check_model(const std::string& name, const Transformer& model, const std::vector<FormatNote>& notes) {
     return {.text = fmt::format("{}: fine: a model, {}: {} layers, hidden {}, {} heads, vocabulary {}\n", name,
-                                model_text(model), model.layers, model.hidden, model.heads, model.vocabulary),
+                                model_text(model), model.own_layers(), model.hidden, model.heads, model.vocabulary),
             .json = {{"model", model_json(model)}, {"notes", notes_json(notes)}}};
 }
 

@@ -21,6 +21,7 @@ FormatOptions format_options(const po::variables_map& arguments) {
             .nodes = number_option(arguments, "nodes"),
             .model = option_text(arguments, "model"),
             .vocabulary = number_option(arguments, "vocabulary"),
+            .encoder = given(arguments, "encoder"),
             .like = option_text(arguments, arguments.count("like") ? "like" : "node"),
             .variables = option_texts(arguments, "variable"),
             .overrides = option_texts(arguments, "set")};

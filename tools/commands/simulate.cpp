@@ -90,23 +90,21 @@ Answer dry_run(const po::variables_map& arguments, const Study& study, const Pla
 
 // The files that were asked for, by name; "" is none.
 struct Files {
-    std::string trace, picture, page, links;
+    std::string trace, page, links;
     std::uint32_t slices = 0;  // of the links
 
-    bool show_ops() const { return !trace.empty() || !picture.empty() || !page.empty(); }
+    bool show_ops() const { return !trace.empty() || !page.empty(); }
 };
 
 // Refuses what does not go together before anything runs.
 Files asked_files(const po::variables_map& arguments) {
     const Files files{.trace = output_option(arguments, "trace", {".json", ".json.gz", ".pftrace"}),
-                      .picture = output_option(arguments, "picture", {".svg"}),
                       .page = output_option(arguments, "report", {".html"}),
                       .links = output_option(arguments, "links", {".csv", ".csv.gz"}),
                       .slices = count_option(arguments, most_link_samples).value_or(0)};
     if (given(arguments, "compare") &&
         (files.show_ops() || !files.links.empty() || !arguments["network"].defaulted())) {
-        throw OptionError(
-            "--compare runs both networks; it takes no --network, --trace, --picture, --report or --links");
+        throw OptionError("--compare runs both networks; it takes no --network, --trace, --report or --links");
     }
     if (files.slices > 0 && files.links.empty()) {
         throw OptionError("--link-samples is of the file that --links writes");
@@ -123,7 +121,6 @@ void write_files(const po::variables_map& arguments, const Files& files, const S
         traced = std::async(std::launch::async, [&] { write_step_trace(simulation, files.trace); });
     }
     if (!files.links.empty()) write_step_links(simulation, files.links);
-    if (!files.picture.empty()) write_step_picture(simulation, files.picture);
     if (explained) write_file_atomically(files.page, explained_page(*explained, job_input("simulate", arguments)));
     if (traced.valid()) traced.get();
 }

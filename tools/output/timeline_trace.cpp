@@ -10,7 +10,6 @@
 #include "sim/io/files.hpp"
 #include "sim/io/values.hpp"
 #include "tools/output/text_stream.hpp"
-#include "tools/output/timeline_svg.hpp"
 #include "topologies/measurements/measurement.hpp"
 
 namespace weft {
@@ -238,14 +237,6 @@ void write_step_trace(const Simulation& run, const std::filesystem::path& path) 
                    program.classes.size());
     }
     if (!warning.empty()) fmt::print(stderr, "{}\n", warning);
-}
-
-// A row per stage: what splits a stage into classes is too small to be seen.
-void write_step_picture(const Simulation& run, const std::filesystem::path& path) {
-    std::vector<RankClassId> shown = first_classes(run.step);
-    if (run.step.folding == Folding::none) shown.clear();
-    write_file_atomically(
-        path, timeline_svg(run.step.program, run.timeline, {.title = title(run), .classes = std::move(shown)}));
 }
 
 std::vector<std::uint32_t> nodes_in_time(const RecordedRun& run, std::uint32_t first, std::size_t count) {

@@ -93,13 +93,12 @@ std::unique_ptr<TraceFormat> chrome_format(const std::filesystem::path& path, co
                                            std::string_view title);
 std::unique_ptr<TraceFormat> perfetto_format(const std::filesystem::path& path, const Program& program);
 
-// A simulated step and a replayed program as files to look at: a trace for viewers, a picture for documents.
+// A simulated step and a replayed program as files to look at: traces for viewers.
 
 std::vector<RankClassId> first_classes(const Step& step);  // of each stage, by stage
 
 // Chrome trace (.json or .json.gz) with the memory of each stage over time. Warns on stderr if slices were left out.
 void write_step_trace(const Simulation& simulation, const std::filesystem::path& path);
-void write_step_picture(const Simulation& simulation, const std::filesystem::path& path);  // SVG
 
 // Those of `count` nodes from `first` on that take time, as they begin.
 std::vector<std::uint32_t> nodes_in_time(const RecordedRun& run, std::uint32_t first, std::size_t count);

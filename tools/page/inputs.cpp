@@ -32,8 +32,8 @@ void add_file(std::span<const embedded::File> shipped, const std::string& name, 
 }
 
 std::string shapes_text(const Transformer& model) {
-    std::string text =
-        fmt::format("{} layers, hidden {}, {} heads of {}", model.layers, model.hidden, model.heads, model.head_size);
+    std::string text = fmt::format("{} layers, hidden {}, {} heads of {}", model.own_layers(), model.hidden,
+                                   model.heads, model.head_size);
     if (model.kv_heads != model.heads) text += fmt::format(" ({} of keys and values)", model.kv_heads);
     text += fmt::format(", MLP {}{}, vocabulary {}", model.ffn_hidden, model.gated ? " gated" : "", model.vocabulary);
     if (model.experts.count > 0) {
@@ -44,7 +44,7 @@ std::string shapes_text(const Transformer& model) {
     for (std::size_t kind = 0; kind < model.kinds.size(); ++kind) {
         std::uint32_t layers = 0;
         for (std::uint32_t layer = 0; layer < model.layers; ++layer)
-            layers += model.pattern[layer % model.pattern.size()] == kind ? 1 : 0;
+            layers += &layer_of(model, layer_kind(model, layer)) == &model.kinds[kind].layer ? 1 : 0;
         const NamedLayer& own = model.kinds[kind];
         text += fmt::format(", {} layers {} ({})", layers, own.name, enumerator_name(own.layer.mixer));
     }

@@ -10,13 +10,28 @@
 #include "sim/base/check.hpp"
 #include "sim/base/enumerators.hpp"
 #include "tools/output/figures.hpp"
-#include "tools/output/timeline_svg.hpp"
 #include "tools/output/timeline_trace.hpp"
 #include "topologies/measurements/measurement.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {
 namespace {
+
+enum class Activity : std::uint8_t { forward, backward, weights, recompute, optimizer, other, communication };
+
+// Of computation by the words of its label, `weights` where it is of their gradients alone; every exchange is
+// communication.
+Activity activity_of(const Program& program, const Op& op) {
+    if (op.kind == OpKind::exchange) return Activity::communication;
+    const std::string_view label = program.labels[index(op.label)];
+    if (label.starts_with("forward")) return Activity::forward;
+    if (label.starts_with("backward")) {
+        return label.find("weight") != std::string_view::npos ? Activity::weights : Activity::backward;
+    }
+    if (label.starts_with("recompute")) return Activity::recompute;
+    if (label.starts_with("optimizer")) return Activity::optimizer;
+    return Activity::other;
+}
 
 // visit(op, span) for each of a rank class that begins before `until`.
 template <class Visitor>

@@ -71,9 +71,10 @@ std::size_t Reference::place_of_meaning(const std::string& path) const {
         if (!inside) plain += c;
         if (c == ')') inside = false;
     }
-    // A key of a part with a name of its own may mean what it means of the whole.
+    // A key of a part with a name of its own, or of an encoder, may mean what it means of the whole.
     const std::size_t part = plain.find(".*.");
-    const std::string whole = part == plain.npos ? plain : plain.substr(part + 3);
+    const bool encodes = plain.starts_with("encoder.");
+    const std::string whole = encodes ? plain.substr(8) : part == plain.npos ? plain : plain.substr(part + 3);
     for (const std::string& key : {path, plain, "*." + path.substr(path.rfind('.') + 1), whole}) {
         const auto found = std::ranges::find(meanings, key, [](const auto& meaning) { return meaning.first; });
         if (found != meanings.end()) return static_cast<std::size_t>(found - meanings.begin());

@@ -170,12 +170,14 @@ double communication_time(std::string_view quantity, const Report& report) {
 JobTraits job_traits(const Plan& plan) {
     const Job& job = plan.job;
     const bool is_long = job.layout.context > 1 || job.batch.sequence >= long_context;
-    return {
-        .values = {plan.device.die, std::string(job.framework->name), job.model.experts.count > 0 ? "experts" : "dense",
-                   plan.host_bound ? "layers at the host's pace" : "layers at the device's pace",
-                   precision_class(job.precision), sharding_class(job),
-                   is_long ? "long or split context" : "short context"},
-        .ranks = static_cast<double>(job.layout.ranks())};
+    return {.values = {plan.device.die, std::string(job.framework->name),
+                       job.model.encoder.layers > 0  ? "an encoder of images"
+                       : job.model.experts.count > 0 ? "experts"
+                                                     : "dense",
+                       plan.host_bound ? "layers at the host's pace" : "layers at the device's pace",
+                       precision_class(job.precision), sharding_class(job),
+                       is_long ? "long or split context" : "short context"},
+            .ranks = static_cast<double>(job.layout.ranks())};
 }
 
 std::vector<ValidationCase> validation_cases(std::span<const ValidationSet> sets, std::string_view filter) {

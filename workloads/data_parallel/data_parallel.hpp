@@ -16,13 +16,20 @@
 
 namespace weft {
 
-// A module of a stage that owns parameters: a norm, a linear map, an embedding, the experts of a layer. "embedding",
-// "positions", "final norm", "output layer" and "tied embedding" are those that belong to no layer; `expert`: reduced
-// over expert_data instead of data; `rows` may be empty: each element is a row.
+// A module of a stage that owns parameters: a norm, a linear map, an embedding, the experts of a layer. `expert`:
+// reduced over expert_data instead of data; `rows` may be empty: each element is a row.
 struct StageModule : Module {
-    std::uint32_t layer = 0;  // of the model; embedding: first layer of the stage, head: one past the last
-    std::uint32_t chunk = 0;  // of the stage (virtual pipeline stages)
-    bool recomputed = false;  // its layer runs forward again, whole, before its backward
+    std::uint32_t layer = 0;     // of the model; embedding: first layer of the stage, head: one past the last
+    std::uint32_t chunk = 0;     // of the stage (virtual pipeline stages)
+    bool recomputed = false;     // its layer runs forward again, whole, before its backward
+    bool forward_alone = false;  // its layer has no backward
+
+    // Whether it belongs to no layer.
+    bool is_before_layers() const {
+        return name == "embedding" || name == "positions" || name == "embedding norm" || name == "patch embedding" ||
+               name == "projector";
+    }
+    bool is_after_layers() const { return name == "final norm" || name == "output layer" || name == "tied embedding"; }
 };
 
 enum class StepKind : std::uint8_t { first, steady };  // the first step of a run records, connects and gathers more

@@ -1,7 +1,6 @@
 #include "workloads/data_parallel/fsdp_units.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 
@@ -12,14 +11,7 @@ namespace {
 
 bool has_matrix(const StageModule& module) { return std::ranges::find(module.vector, false) != module.vector.end(); }
 
-bool outside_layers(const StageModule& module) {
-    constexpr std::array names{"embedding",  "positions",    "embedding norm",
-                               "final norm", "output layer", "tied embedding"};
-    return std::find(names.begin(), names.end(), module.name) != names.end();
-}
-
-// Modules [first, end) of a layer. Embeddings, the final norm and the output layer, told by their names, belong to
-// none.
+// Modules [first, end) of a layer.
 struct LayerRange {
     std::uint32_t first = 0, end = 0;
     std::vector<LayerRange> blocks{};  // attention and MLP: runs of modules with matrices
@@ -39,7 +31,7 @@ std::vector<LayerRange> blocks_in(std::span<const StageModule> modules, LayerRan
 std::vector<LayerRange> layer_ranges(std::span<const StageModule> modules) {
     std::vector<LayerRange> layers;
     for (std::uint32_t m = 0; m < modules.size(); ++m) {
-        if (outside_layers(modules[m])) continue;
+        if (modules[m].is_before_layers() || modules[m].is_after_layers()) continue;
         const bool continues = !layers.empty() && layers.back().end == m && modules[m].layer == modules[m - 1].layer &&
                                modules[m].chunk == modules[m - 1].chunk;
         if (continues) {
@@ -77,7 +69,7 @@ std::vector<UnitKind> unit_kinds(const ShardingInput& input) {
 }
 
 FsdpUnit empty_unit(const ShardingInput& input, UnitKind kind, const StageModule& module) {
-    FsdpUnit unit{.kind = kind, .chunk = module.chunk, .layer = module.layer};
+    FsdpUnit unit{.kind = kind, .chunk = module.chunk, .layer = module.layer, .forward_alone = module.forward_alone};
     if (!hybrid_sharding(input)) {
         unit.group = module.expert ? RankGroups{"expert_data"} : copy_axes();
         unit.ranks = ranks_of(input, unit.group);
@@ -195,12 +187,12 @@ std::vector<ModuleVisit> module_visits(std::span<const StageModule> modules, Che
     auto layer = layers.rbegin();
     for (std::uint32_t m = count; m-- > 0;) {
         if (layer != layers.rend() && m + 1 == layer->end) {
-            for (std::uint32_t r = layer->first; r < layer->end; ++r) {
+            for (std::uint32_t r = layer->first; r < layer->end && !modules[r].forward_alone; ++r) {
                 if (runs_again(checkpointing, modules[r])) visits.push_back({r, Pass::recompute});
             }
             ++layer;
         }
-        visits.push_back({m, Pass::backward});
+        if (!modules[m].forward_alone) visits.push_back({m, Pass::backward});
     }
     return visits;
 }

@@ -84,6 +84,7 @@ struct FsdpUnit {
     std::optional<RankGroups> replicas{};  // of its shards (hybrid sharding)
     std::uint32_t chunk = 0;
     std::uint32_t layer = 0;               // of its first module
+    bool forward_alone = false;            // as its modules
     std::vector<std::uint32_t> modules{};  // in forward order
     // As gathered, and of them those that are trained, as scattered. Version 1 pads the flat parameter to a multiple of
     // the ranks, version 2 the first dimension of every tensor.

@@ -182,6 +182,7 @@ class FullyShard final : public DataParallel {
         const bool forward = at.pass == Pass::forward;
         for (std::size_t next = u; forward ? next + 1 < units_.size() : next > 0;) {
             next = forward ? next + 1 : next - 1;
+            if (units_[next].forward_alone && !forward) continue;
             if (units_[next].chunk == units_[u].chunk) return gather(script, next, at.where);
         }
     }

@@ -135,6 +135,7 @@ void refuse_rare_terms(const Transformer& model, Unsayable& unsayable) {
     unsayable.unless(model.norm_placement <= NormPlacement::shared, "model.norm_placement", why);
     unsayable.unless(model.value_size == 0 || model.value_size == model.head_size, "model.value_size", why);
     unsayable.unless(!model.keys_are_values, "model.keys_are_values", why);
+    unsayable.unless(model.encoder.layers == 0, "model.encoder", why);
 }
 
 void refuse_unlike_layers(const Transformer& model, Unsayable& unsayable) {

@@ -46,6 +46,7 @@ FormatOptions completed(const FormatOptions& said, std::span<const SourceFile> f
     if (said.gpus > 0) options.gpus = said.gpus;
     if (!said.model.empty()) options.model = said.model;
     if (said.vocabulary > 0) options.vocabulary = said.vocabulary;
+    options.encoder = said.encoder;
     options.like = said.like;
     options.alone = said.alone;
     options.variables = said.variables;

@@ -34,6 +34,7 @@ struct FormatOptions {
     std::uint32_t gpus = 0;  // accelerators, in place of nodes
     std::string model{};
     std::uint32_t vocabulary = 0;          // of the tokenizer, which training configurations name and do not count
+    bool encoder = false;                  // of images, beside the language model
     std::string like{};                    // the machine that an imported one is otherwise like
     std::vector<std::string> variables{};  // "NAME=VALUE" of a script
     std::vector<std::string> overrides{};  // "key.path=value" of what is made

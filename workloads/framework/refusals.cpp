@@ -64,7 +64,9 @@ constexpr std::array features{
     Feature{"model.latent_attention", "multi-head latent attention", "core-0.10",
             [](const Job& job) { return job.model.has_latent_attention(); }},
     Feature{"model.experts.every", "experts in some of the layers", "core-0.10",
-            [](const Job& job) { return job.model.experts.count > 0 && expert_layers(job.model) < job.model.layers; }},
+            [](const Job& job) {
+                return job.model.experts.count > 0 && expert_layers(job.model) < job.model.own_layers();
+            }},
     Feature{
         "layout.expert_tensor", "experts cut otherwise than the other maps", "core-0.10",
         [](const Job& job) { return job.model.experts.count > 0 && job.layout.expert_tensor != job.layout.tensor; }},

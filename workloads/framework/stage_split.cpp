@@ -90,7 +90,7 @@ Bounds balanced_bounds(const std::vector<double>& weights, std::uint32_t parts) 
 std::vector<double> item_parameters(const Job& job) {
     const Transformer& model = job.model;
     std::vector<double> weights{static_cast<double>(embedding_parameters(model, 1)), 0.0};
-    for (std::uint32_t layer = 0; layer < model.layers; ++layer) {
+    for (std::uint32_t layer = model.encoder.layers; layer < model.layers; ++layer) {
         weights.push_back(static_cast<double>(layer_parameters(model, layer_kind(model, layer), {})));
     }
     const double table = static_cast<double>(padded_vocabulary(model, 1)) * model.hidden;
@@ -111,9 +111,9 @@ std::vector<std::uint32_t> listed(const Job& job, std::string& why) {
             why, fmt::format("layout.split has {} model parts, {}; give as many", layers.size(), parts_text(job)));
     }
     const std::uint64_t sum = std::accumulate(layers.begin(), layers.end(), std::uint64_t{0});
-    if (sum != job.model.layers) {
+    if (sum != job.model.own_layers()) {
         return refused(why, fmt::format("layout.split holds {} layers ({}), {} has {}", sum, fmt::join(layers, " + "),
-                                        job.model.name, job.model.layers));
+                                        job.model.name, job.model.own_layers()));
     }
     return layers;
 }
@@ -133,12 +133,12 @@ std::vector<std::uint32_t> first_and_last(const Job& job, std::string& why) {
     }
     const std::uint64_t taken = std::uint64_t{given.first} + given.last;
     const std::uint32_t middle = stages - std::min(stages, ends);
-    const bool fits = stages >= ends && taken <= job.model.layers;
-    const std::uint64_t rest = fits ? job.model.layers - taken : 0;
+    const bool fits = stages >= ends && taken <= job.model.own_layers();
+    const std::uint64_t rest = fits ? job.model.own_layers() - taken : 0;
     if (!fits || (middle == 0) != (rest == 0) || (middle > 0 && rest % (std::uint64_t{middle} * chunks) != 0)) {
         return refused(why, fmt::format("first {} and last {} of {} layers leave {} to {} middle stages of {} parts, "
                                         "which must share them evenly; a list may deal them otherwise",
-                                        given.first, given.last, job.model.layers, rest, middle, chunks));
+                                        given.first, given.last, job.model.own_layers(), rest, middle, chunks));
     }
     const auto each = middle == 0 ? 0U : static_cast<std::uint32_t>(rest / middle / chunks);
     std::vector<std::uint32_t> layers;
@@ -160,7 +160,7 @@ std::vector<std::uint32_t> items_split(const Job& job, std::string& why) {
                                         "and last stage, or a list",
                                         name));
     }
-    const std::uint32_t layers = job.model.layers, parts = job.model_parts(), items = layers + 5;
+    const std::uint32_t layers = job.model.own_layers(), parts = job.model_parts(), items = layers + 5;
     if (parts > layers) return refused(why, fmt::format("{} layers are too few for {} pipeline stages", layers, parts));
     const Bounds bounds = uniform ? uniform_bounds(items, parts) : balanced_bounds(item_parameters(job), parts);
     std::vector<std::uint32_t> split;

@@ -56,6 +56,7 @@ struct Batch {
     std::uint32_t global = 1;       // sequences per step
     std::uint32_t document = 0;     // tokens of each document packed into a sequence; 0: a sequence is one
     Documents documents;            // of different lengths, or none
+    std::uint32_t images = 0;       // of a sequence, that the model's encoder makes tokens of
     bool operator==(const Batch&) const = default;
 };
 

@@ -112,6 +112,7 @@ void bind_batch(KeyRows& rows) {
     own("micro", &Batch::micro);
     own("global", &Batch::global);
     own("document", &Batch::document);
+    own("images", &Batch::images).before = [](Job& job) { job.batch.images = job.model.encoder.layers > 0 ? 1 : 0; };
     JobKey& documents = own("documents", [](Field& batch, std::string_view name, Job& job) {
         if (batch.has(name)) job.batch.documents = read_documents(batch.object(name));
     });

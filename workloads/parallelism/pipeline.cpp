@@ -14,7 +14,7 @@ namespace weft::parallelism {
 // A list that Megatron-core takes where stages do not divide layers: parts at the ends, which have embedding and output
 // layer, hold one layer less where some do.
 static std::string list_instead(const Job& job) {
-    const std::uint32_t layers = job.model.layers, parts = job.model_parts(), each = layers / parts;
+    const std::uint32_t layers = job.model.own_layers(), parts = job.model_parts(), each = layers / parts;
     if (job.framework->name != "megatron" || job.layout.split != StageSplit::framework || each == 0) return "";
     const std::uint32_t fewer = parts - layers % parts;
     std::vector<std::uint32_t> dealt(parts, each + 1);

@@ -30,7 +30,7 @@ Flops hardware_flops(const Plan& plan) {
     const Job& job = plan.job;
     const PartCosts& costs = plan.costs;
     const double losses = 1.0 + job.model.mtp_layers;
-    Flops micro_batch = (costs.head_forward_flops + costs.head_backward_flops) * losses +
+    Flops micro_batch = costs.embedding_flops + (costs.head_forward_flops + costs.head_backward_flops) * losses +
                         costs.prediction_flops * (3.0 * job.model.mtp_layers);
     std::string why;
     std::uint32_t layer = 0;
@@ -38,6 +38,7 @@ Flops hardware_flops(const Plan& plan) {
         for (std::uint32_t i = 0; i < layers; ++i) {
             const LayerCosts& own = costs.layers[job.layer_place(layer++)];
             micro_batch += own.forward + own.backward + own.repeated;
+            if (own.forward_alone) continue;
             if (job.recompute.of_layer(i) == Recompute::full) micro_batch += own.forward_again;
         }
     }
@@ -81,6 +82,42 @@ Library library_of(const Plan& plan) {
     Library library = plan.machine.library();
     if (plan.job.deepspeed.log_calls == Setting::on) library.launch += library.blocking;
     return library;
+}
+
+// Of matrix products and attention; what is bound by memory keeps its bandwidth. Interference is for the most part that
+// communication takes units: what is kept for it at all times is not taken once more.
+static void set_aside(Device& device, std::uint32_t units) {
+    const double left = 1.0 - double(units) / device.gemm.compute_units;
+    device.sustained_clock *= left;
+    device.interference = std::max(device.interference * left, 1.0);
+    device.gemm.compute_units -= units;
+    device.gemm_eighth.compute_units = device.gemm.compute_units;
+}
+
+// What power and heat leave of the clock where devices of a node work side by side. One alone has all of it.
+static double sustained_by(const Device& device, const Job& job) {
+    return job.layout.ranks() == 1 ? std::max(device.sustained_clock, 1.0) : device.sustained_clock;
+}
+
+Plan empty_plan(const Study& study) {
+    Plan plan{.job = study.job,
+              .device = study.device,
+              .machine = study.machine.info(),
+              .costs = {},
+              .stages = {},
+              .model_flops = {},
+              .hardware_flops = {},
+              .host_bound = false};
+    plan.machine.prefer(plan.job.library);
+    plan.device.sustained_clock = sustained_by(plan.device, plan.job) * plan.job.sustained_clock;
+    if (plan.job.communication_units > 0) set_aside(plan.device, plan.job.communication_units);
+    const double slowest = expected_slowdown(plan.device, plan.job.nodes);
+    plan.device.slowdown = 1.0 + (slowest - 1.0) * plan.job.faults.spread;
+    // A host that waits for every kernel launches the next one only then.
+    if (plan.job.blocking_launches == Setting::on) {
+        plan.device.kernel_launch = std::max(plan.device.kernel_launch, plan.device.host_launch);
+    }
+    return plan;
 }
 
 Plan make_plan(const Study& study) {

@@ -41,13 +41,15 @@ struct LayerCosts {
     Flops forward, backward;
     std::vector<PieceRepeat> repeats;  // under selective recomputation
     Flops repeated;
+    bool forward_alone = false;    // nothing is trained here or before
     std::size_t checkpointed = 0;  // pieces, the first ones, that run again where the layer does
     Flops forward_again;           // of these
 };
 
 struct PartCosts {
-    std::vector<LayerCosts> layers;  // by Job::layer_place()
-    Seconds embedding_forward, embedding_backward;
+    std::vector<LayerCosts> layers;                 // by Job::layer_place()
+    Seconds embedding_forward, embedding_backward;  // with the ends of an encoder
+    Flops embedding_flops;                          // of these
     Seconds final_norm_forward, final_norm_backward;
     Seconds head_forward, head_input_backward, head_weight_backward;  // logits and loss
     Flops head_forward_flops, head_backward_flops;

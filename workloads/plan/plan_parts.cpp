@@ -70,9 +70,11 @@ std::vector<Kernel> repeated_kernels(const Job& job, LayerKind kind, const Layer
 
 LayerCosts layer_costs(const Plan& plan, const Job& job, LayerKind kind, const KernelSum& time) {
     LayerCosts costs;
+    costs.forward_alone = job.model.of == LayerOf::encoder && !job.trained.everything();
     std::vector<LayerPiece> pieces;
     bool replays = false;  // some piece before
     for (LayerPiece& piece : layer_pieces(job.model, kind, job.shard())) {
+        if (costs.forward_alone) piece.input_backward.clear();
         accumulate(job, piece.weight_backward);
         costs.pieces.push_back({piece.piece,
                                 piece.module,
@@ -95,6 +97,7 @@ LayerCosts layer_costs(const Plan& plan, const Job& job, LayerKind kind, const K
         } else if (!std::exchange(replays, true)) {
             issued = replay(job);
         }
+        if (costs.forward_alone) issued = {issued.forward, 0, 0};
         costs.host += issued;
         const Flops forward = total_flops(piece.forward);
         costs.forward += forward;
@@ -104,7 +107,8 @@ LayerCosts layer_costs(const Plan& plan, const Job& job, LayerKind kind, const K
     }
     costs.checkpointed = checkpointed_pieces(job, kind, pieces);
     for (std::size_t i = 0; i < costs.checkpointed; ++i) costs.forward_again += total_flops(pieces[i].forward);
-    if (job.recompute.granularity == Recompute::selective) add_repeats(job, kind, pieces, costs);
+    if (job.recompute.granularity == Recompute::selective && !costs.forward_alone)
+        add_repeats(job, kind, pieces, costs);
     if (replays_all(job)) costs.checkpoints = {};
     costs.host += costs.checkpoints;
     return costs;
@@ -126,8 +130,12 @@ class StageModules {
             chunk.layer_module.push_back(stage_.modules.size());
             add(layer_modules(job_.model, layer_kind(job_.model, layer), job_.split()), layer, index);
             if (predicts) add({prediction_output_norm(job_.model)}, layer, index);
-            const bool recomputed = runs_again(job_.recompute.of_layer(i));
-            for (std::size_t m = first; m < stage_.modules.size(); ++m) stage_.modules[m].recomputed = recomputed;
+            const bool alone = runs_forward_alone(job_.model, layer_kind(job_.model, layer), job_.trained);
+            const bool recomputed = !alone && runs_again(job_.recompute.of_layer(i));
+            for (std::size_t m = first; m < stage_.modules.size(); ++m) {
+                stage_.modules[m].recomputed = recomputed;
+                stage_.modules[m].forward_alone = alone;
+            }
         }
         chunk.head_module = stage_.modules.size();
         const std::uint32_t end = chunk.first_layer + chunk.layers;
@@ -194,8 +202,12 @@ PartCosts part_costs(const Plan& plan, const KernelSum& time) {
         const LayerKind kind = own_kind(layer_kind(job.model, layer));
         own = layer_costs(plan, differs ? job.of_layer(layer) : job, kind, time);
     }
-    costs.embedding_forward = time(embedding_forward(job.model, shard));
-    costs.embedding_backward = time(embedding_backward(job.model, shard));
+    const std::vector<Kernel> embeds = embedding_forward(job.model, shard);
+    std::vector<Kernel> gradients = embedding_backward(job.model, shard);
+    costs.embedding_flops = total_flops(embeds) + total_flops(gradients);
+    accumulate(job, gradients);
+    costs.embedding_forward = time(embeds);
+    costs.embedding_backward = time(gradients);
     if (job.model.mtp_layers > 0) count_prediction(job, time, costs);
     for (const Kernel& kernel : head_forward(job.model, shard)) {
         (kernel.name == "final norm" ? costs.final_norm_forward : costs.head_forward) += time({&kernel, 1});
@@ -271,42 +283,6 @@ bool host_bound(const Plan& plan) {
         if (host * (layer.host.input_backward + layer.host.weight_backward) > backward) return true;
     }
     return false;
-}
-
-// Of matrix products and attention; what is bound by memory keeps its bandwidth. Interference is for the most part that
-// communication takes units: what is kept for it at all times is not taken once more.
-void set_aside(Device& device, std::uint32_t units) {
-    const double left = 1.0 - double(units) / device.gemm.compute_units;
-    device.sustained_clock *= left;
-    device.interference = std::max(device.interference * left, 1.0);
-    device.gemm.compute_units -= units;
-    device.gemm_eighth.compute_units = device.gemm.compute_units;
-}
-
-// What power and heat leave of the clock where devices of a node work side by side. One alone has all of it.
-double sustained_by(const Device& device, const Job& job) {
-    return job.layout.ranks() == 1 ? std::max(device.sustained_clock, 1.0) : device.sustained_clock;
-}
-
-Plan empty_plan(const Study& study) {
-    Plan plan{.job = study.job,
-              .device = study.device,
-              .machine = study.machine.info(),
-              .costs = {},
-              .stages = {},
-              .model_flops = {},
-              .hardware_flops = {},
-              .host_bound = false};
-    plan.machine.prefer(plan.job.library);
-    plan.device.sustained_clock = sustained_by(plan.device, plan.job) * plan.job.sustained_clock;
-    if (plan.job.communication_units > 0) set_aside(plan.device, plan.job.communication_units);
-    const double slowest = expected_slowdown(plan.device, plan.job.nodes);
-    plan.device.slowdown = 1.0 + (slowest - 1.0) * plan.job.faults.spread;
-    // A host that waits for every kernel launches the next one only then.
-    if (plan.job.blocking_launches == Setting::on) {
-        plan.device.kernel_launch = std::max(plan.device.kernel_launch, plan.device.host_launch);
-    }
-    return plan;
 }
 
 }  // namespace weft

@@ -29,7 +29,7 @@ class StatesInTime {
         for (const StageModule& module : stage.modules) {
             const Chunk& chunk = stage.chunks[module.chunk];
             const bool after = module.layer >= chunk.first_layer + chunk.layers;
-            if (!after && !is_embedding(module) && module.name != "embedding norm") {
+            if (!after && !module.is_before_layers()) {
                 add(layers_[module.chunk][module.layer - chunk.first_layer], module);
                 continue;
             }

@@ -149,7 +149,7 @@ Values virtual_stage_counts(const Job& job) {
     Values values;
     Job tried = job;
     std::string why;
-    for (std::uint32_t stages = 2; stages * job.layout.pipeline <= job.model.layers; ++stages) {
+    for (std::uint32_t stages = 2; stages * job.layout.pipeline <= job.model.own_layers(); ++stages) {
         tried.layout.virtual_stages = stages;
         if (!tried.part_layers(why).empty()) values.push_back(stages);
     }

@@ -17,12 +17,10 @@ class EndWriter : protected LayerWriter {
   protected:
     using LayerWriter::LayerWriter;
 
-    // The table of tokens, perhaps one of positions, and perhaps a norm of their sum.
+    // The table of tokens, perhaps one of positions, a norm of their sum, and the ends of an encoder.
     std::size_t end_of_embedding(const At& at) const {
         std::size_t end = at.module + 1;
-        for (const std::string_view name : {"positions", "embedding norm"}) {
-            if (end < stage_.modules.size() && stage_.modules[end].name == name) ++end;
-        }
+        while (end < stage_.modules.size() && stage_.modules[end].is_before_layers()) ++end;
         return end;
     }
     void embedding_forward(const At& at) {

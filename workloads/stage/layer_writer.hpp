@@ -210,6 +210,7 @@ class LayerWriter : protected PieceWriter {
         host_.end(at.pass.where);
     }
     void layer(const At& at, Halves halves) {
+        if (costs(at).forward_alone && at.pass.pass != Pass::forward) return;
         write_once(at.pass, halves, layers_part(at), [&] {
             if (at.pass.pass != Pass::backward) return layer_forward(at);
             halves == Halves::weight ? layer_weights(at) : layer_backward(at, halves);

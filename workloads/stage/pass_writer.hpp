@@ -63,7 +63,7 @@ class PassWriter : EndWriter {
         const auto next_behind = [&](std::uint32_t i) {
             const std::uint32_t layer = downward.layers - 1 - i;
             repeat_layers_before(behind, layer, Halves::both);
-            return layer_at(behind, downward, layer);
+            return backward_at(behind, downward, layer);
         };
         Joined joined;
         begin_forward(ahead);
@@ -168,6 +168,7 @@ class PassWriter : EndWriter {
         At again = here;
         again.pass.pass = Pass::recompute;
         const Chunk& chunk = stage_.chunks[here.pass.chunk];
+        if (costs(layer_at(again, chunk, end - 1)).forward_alone) return;
         calls(job_.framework->checkpoint_gather(job_), layer_at(again, chunk, first));
         for (std::uint32_t i = first; i < end; ++i) layer(layer_at(again, chunk, i), Halves::both);
     }
@@ -178,7 +179,12 @@ class PassWriter : EndWriter {
         std::vector<ActionId> back;  // in these calls
         std::optional<At> owing;     // layer of the backward that is yet to compute gradients of weights
     };
+    std::optional<At> backward_at(const At& behind, const Chunk& chunk, std::uint32_t i) const {
+        const At own = layer_at(behind, chunk, i);
+        return costs(own).forward_alone ? std::nullopt : std::optional(own);
+    }
     void layer_pair(const std::optional<At>& ahead, const std::optional<At>& behind, Joined& joined) {
+        if (!ahead && !behind) return;
         host_.begin();
         if (ahead) host_.issue(costs(*ahead).checkpoints.forward);
         if (behind) host_.issue(costs(*behind).checkpoints.input_backward);
@@ -257,7 +263,7 @@ class PassWriter : EndWriter {
         Joined joined;
         for (std::uint32_t i = chunk.layers; i-- > 0;) {
             repeat_layers_before(here, i, Halves::both);
-            layer_pair(std::nullopt, layer_at(here, chunk, i), joined);
+            layer_pair(std::nullopt, backward_at(here, chunk, i), joined);
         }
         host_.begin();
         settle_weights(joined);

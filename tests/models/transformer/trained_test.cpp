@@ -4,6 +4,7 @@
 
 #include <rapidcheck/gtest.h>
 
+#include "models/device/device.hpp"
 #include "models/memory/memory.hpp"
 #include "models/transformer/flops.hpp"
 #include "tests/models/shapes.hpp"

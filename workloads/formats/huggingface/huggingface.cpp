@@ -239,6 +239,7 @@ Import read_huggingface_files(std::span<const SourceFile> files, const FormatOpt
     import.kind = FormatKind::model;
     if (const std::optional<HuggingFaceKeys> keys = HuggingFaceKeys::find(import, document.root())) {
         HuggingFaceModel(import, *keys, options).read();
+        if (options.encoder) set_encoder(*keys, document.root().text("model_type", ""), import);
         keys->note_others();
     }
     document.check();

@@ -71,6 +71,11 @@ std::optional<LayerPattern> window_pattern(const std::vector<bool>& has_window);
 // JSON as Python writes it: the words Infinity and NaN, which JSON has not, become numbers of the same length.
 std::string without_infinities(std::string text);
 
+class HuggingFaceKeys;
+void set_members(const HuggingFaceMembers& members, const HuggingFaceKeys& keys, Draft& to);
+// The encoder of a class of this type.
+void set_encoder(const HuggingFaceKeys& keys, std::string_view type, Import& import);
+
 class HuggingFaceKeys {
   public:
     // Of the language model's object. Without a result it is of no class that weft knows, or has what weft has not:

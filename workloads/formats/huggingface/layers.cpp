@@ -32,18 +32,6 @@ void set_at_path(Draft& to, std::string_view path, const std::string& json, cons
     set_at_path(to.object(path.substr(0, dot)), path.substr(dot + 1), json, origin);
 }
 
-void set_all(const HuggingFaceMembers& members, const HuggingFaceKeys& keys, Draft& to) {
-    for (const auto& [path, json] : members) {
-        if (path.starts_with("experts.") && !to.has("experts")) continue;
-        const std::string_view key = referred_key(json);
-        if (key.empty()) {
-            set_at_path(to, path, json, keys.origin_of_class(path));
-        } else if (const std::optional<HuggingFaceSize> found = keys.size(key); found && found->value != 0) {
-            set_at_path(to, path, found->is_flag ? "true" : fmt::format("{}", found->value), found->origin);
-        }
-    }
-}
-
 // The word of each layer; empty: nothing lists them.
 std::vector<std::string> words_of(const HuggingFaceLayers& layers, const HuggingFaceKeys& keys, std::string& by) {
     const std::uint32_t count = keys.layers();
@@ -92,6 +80,18 @@ bool lists_nothing(Field field, std::string_view key) { return !field.has(key) |
 
 }  // namespace
 
+void set_members(const HuggingFaceMembers& members, const HuggingFaceKeys& keys, Draft& to) {
+    for (const auto& [path, json] : members) {
+        if (path.starts_with("experts.") && !to.has("experts")) continue;
+        const std::string_view key = referred_key(json);
+        if (key.empty()) {
+            set_at_path(to, path, json, keys.origin_of_class(path));
+        } else if (const std::optional<HuggingFaceSize> found = keys.size(key); found && found->value != 0) {
+            set_at_path(to, path, found->is_flag ? "true" : fmt::format("{}", found->value), found->origin);
+        }
+    }
+}
+
 bool HuggingFaceLayers::reads(std::string_view key) const {
     const auto begins = [&](std::string_view path) { return !path.empty() && path.substr(0, path.find('.')) == key; };
     const auto asks = [&](const HuggingFaceMembers& members) {
@@ -118,7 +118,7 @@ HuggingFaceLayers read_huggingface_layers(Field& row) {
 }
 
 void set_layers(const HuggingFaceLayers& layers, const HuggingFaceKeys& keys, Draft& model) {
-    set_all(layers.sets, keys, model);
+    set_members(layers.sets, keys, model);
     if (layers.kinds.empty()) return;
     std::string by;
     const std::vector<std::string> words = words_of(layers, keys, by);
@@ -135,7 +135,7 @@ void set_layers(const HuggingFaceLayers& layers, const HuggingFaceKeys& keys, Dr
         names.push_back(kind->name);
         if (alike && kind->members.empty()) return;  // all as the model
         Draft& kinds = model.object("layer_kinds");
-        if (!kinds.has(kind->name)) set_all(kind->members, keys, kinds.object(kind->name));
+        if (!kinds.has(kind->name)) set_members(kind->members, keys, kinds.object(kind->name));
     }
     set_pattern(names, origin, model);
 }

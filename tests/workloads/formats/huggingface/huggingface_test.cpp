@@ -255,6 +255,47 @@ TEST(huggingface, counts_a_model_with_few_layers_of_experts_tensor_by_tensor) {
     EXPECT_EQ(fact(import, "active_parameters"), std::to_string(rest + 3 * 2 * expert));
 }
 
+// Language model and encoder of images together, as the weights' own index files count them.
+TEST(huggingface, an_encoder_has_the_parameters_of_its_weights) {
+    const auto parameters = [](std::string text) {
+        const std::vector<SourceFile> files{{"config.json", std::move(text)}};
+        return fact(import_files(format_of(files, ""), files, {.encoder = true}), "parameters");
+    };
+    const std::string qwen = R"("hidden_size": 3584, "intermediate_size": 18944, "max_window_layers": 28,
+        "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4, "vocab_size": 152064,
+        "tie_word_embeddings": false, "use_sliding_window": false, "vision_config": {"depth": 32, "num_heads": 16,
+        "in_chans": 3, "patch_size": 14, "spatial_merge_size": 2, "temporal_patch_size": 2, )";
+    EXPECT_EQ(parameters(R"({"model_type": "qwen2_vl", )" + qwen + R"("embed_dim": 1280, "mlp_ratio": 4}})"),
+              "8291375616");
+    EXPECT_EQ(parameters(R"({"model_type": "qwen2_5_vl", )" + qwen +
+                         R"("hidden_size": 1280, "intermediate_size": 3420, "window_size": 112,
+                            "fullatt_block_indexes": [7, 15, 23, 31]}})"),
+              "8292166656");
+    EXPECT_EQ(parameters(R"({"model_type": "qwen3_vl", "tie_word_embeddings": false, "text_config": {
+                  "model_type": "qwen3_vl_text", "head_dim": 128, "hidden_size": 4096, "intermediate_size": 12288,
+                  "num_attention_heads": 32, "num_hidden_layers": 36, "num_key_value_heads": 8, "vocab_size": 151936},
+                  "vision_config": {"deepstack_visual_indexes": [8, 16, 24], "depth": 27, "hidden_size": 1152,
+                  "in_channels": 3, "intermediate_size": 4304, "num_heads": 16, "num_position_embeddings": 2304,
+                  "patch_size": 16, "spatial_merge_size": 2, "temporal_patch_size": 2}})"),
+              "8767123696");
+    const std::string siglip = R"("num_attention_heads": 16, "patch_size": 14, )";
+    EXPECT_EQ(parameters(R"({"model_type": "gemma3", "mm_tokens_per_image": 256, "text_config": {
+                  "model_type": "gemma3_text", "head_dim": 128, "hidden_size": 5376, "intermediate_size": 21504,
+                  "num_attention_heads": 32, "num_hidden_layers": 62, "num_key_value_heads": 16,
+                  "sliding_window": 1024}, "vision_config": {)" +
+                         siglip + R"("hidden_size": 1152, "image_size": 896, "intermediate_size": 4304,
+                                     "num_hidden_layers": 27}})"),
+              "27432406640");
+    EXPECT_EQ(parameters(R"({"model_type": "llava", "text_config": {"model_type": "llama", "vocab_size": 32064},
+                  "vision_config": {)" +
+                         siglip + R"("hidden_size": 1024, "image_size": 336, "intermediate_size": 4096,
+                                     "num_hidden_layers": 24}})"),
+              "7063427072");
+    EXPECT_THROW(parameters(R"({"model_type": "mllama", "text_config": {"model_type": "llama"},
+                                "vision_config": {}})"),
+                 ConfigError);
+}
+
 TEST(huggingface, takes_defaults_of_the_class_and_says_so) {
     const Import import = imported(R"({"model_type": "gemma3", "vision_config": {"depth": 27},
         "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34,

@@ -1,0 +1,29 @@
+// What stands before and after the layers of an encoder (Transformer::encoder): the map of patches, class tokens, a
+// table of positions and norms around its layers, as module "patch embedding"; and the projectors, as "projector".
+// Whole on every tensor rank (Megatron-core models/vision/clip_vit_model.py, conv1; its projector's maps are cut, which
+// is left out: they are a hundredth of an encoder).
+//
+// Of b sequences with i images of n patches each, of p elements, in hidden size v, to the model's h:
+//   patches      b i n rows      p -> v
+//   projector    b i n / (merge pool) rows    merge v -> inner -> ... -> h, (1 + deep) times
+#pragma once
+
+#include <vector>
+
+#include "models/transformer/kernels.hpp"
+
+namespace weft {
+
+std::vector<Module> encoder_modules(const Transformer& model, const LayerSplit& split);
+
+// Of one micro-batch: all that is no layer. Backward nothing where it is frozen, but the projector's inputs' gradient
+// where the encoder is trained.
+std::vector<Kernel> encoder_ends_forward(const Transformer& model, const Shard& shard);
+std::vector<Kernel> encoder_ends_backward(const Transformer& model, const Shard& shard);
+Bytes encoder_ends_activations(const Transformer& model, const Shard& shard);
+
+// Matrix products of forward and backward, of the encoder whole: 6 FLOPs per element of a matrix and row, 2 less of
+// what is frozen, and 4 less where nothing before is trained; with attention 12 h s per token and layer, not causal.
+Flops encoder_flops(const Transformer& model, double sequences, const Trained& trained);
+
+}  // namespace weft
