@@ -72,14 +72,26 @@ Kernel rearrange(const Shard& shard, const ShardSizes& size, const ExpertSizes& 
     return memory_kernel(form == Rows::spread ? "permute" : "unpermute", moved * expert.hidden, size.element_bytes);
 }
 
-// The bias of each expert times the probability of each row, which is in fp32, added to what the expert gives; all of
-// them put together again and cast (Megatron-core core_v0.18.0, transformer/moe/experts.py, _apply_bias). Backward,
-// casts of the gradient both ways, and its products with probabilities and biases, each summed.
-void add_bias_apart(LayerPiece& piece, double elements, double e) {
-    constexpr double fp32 = 4.0;
-    const double weighed = fp32, added = e + 2.0 * fp32, joined = 2.0 * fp32, cast = fp32 + e;
+// The bias of each expert times the probability of each row, added to what the expert gives, and all of them put
+// together again (Megatron-core core_v0.18.0, transformer/moe/experts.py, _apply_bias): in fp32, and cast, where
+// probabilities are, which all dispatchers but the all-to-all make them. Backward, casts of the gradient both ways, and
+// its products with probabilities and biases, each summed.
+void add_bias_apart(LayerPiece& piece, const Shard& shard, double elements) {
+    const double e = shard.element_bytes, p = shard.dispatch == Dispatch::all_to_all ? e : 4.0;
+    const double weighed = p, added = e + 2.0 * p, joined = 2.0 * p, cast = p == e ? 0.0 : p + e;
     piece.forward.push_back(memory_kernel("expert bias", elements, weighed + added + joined + cast));
-    piece.input_backward.push_back(memory_kernel("expert bias gradient", elements, 2.0 * cast + 6.0 * fp32 + 2.0 * e));
+    piece.input_backward.push_back(memory_kernel("expert bias gradient", elements, 2.0 * cast + 6.0 * p + 2.0 * e));
+}
+
+// Halves taken apart, each bounded and put together again, outside of the activation's kernel (fused_bias_geglu.py,
+// weighted_bias_quick_geglu_impl); backward the comparisons' masks (1, 3 and their conjunction), a choice by them for
+// each half, the two put together, and the sum of each row's gradient of its probability as a pass of its own.
+// PyTorch's derivative of clamp (derivatives.yaml) is such a choice. Elements of `ffn`, which the halves are wide.
+void add_clamps(Kernel& forward, Kernel& backward, double ffn, double e) {
+    forward.bytes += Bytes{ffn * 8.0 * e};
+    forward.launches += 4;
+    backward.bytes += Bytes{ffn * 18.0 * e};
+    backward.launches += 8;
 }
 
 LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
@@ -93,14 +105,17 @@ LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSize
         {.rows = expert.rows, .inputs = expert.hidden, .outputs = expert.inputs, .count = expert.local}, e);
     if (sorted) piece.forward.push_back(before);
     piece.forward.push_back(up.forward.front());
-    piece.forward.push_back(activation(model, rows, expert.inputs, expert.ffn, e));
+    Kernel function = activation(model, rows, expert.inputs, expert.ffn, e),
+           gradient = activation_gradient(model, rows, expert.inputs, expert.ffn, e);
+    if (shard.expert_passes_apart && model.experts.clamped) add_clamps(function, gradient, rows * expert.ffn, e);
+    piece.forward.push_back(function);
     if (sorted) piece.input_backward.push_back(before);
     add_map<"experts down">(
         piece, model.biases.experts,
         {.rows = expert.rows, .inputs = expert.ffn, .outputs = expert.hidden, .count = expert.local}, e);
-    if (shard.expert_bias_apart) add_bias_apart(piece, rows * expert.hidden, e);
+    if (shard.expert_passes_apart && model.biases.experts) add_bias_apart(piece, shard, rows * expert.hidden);
     if (sorted) piece.forward.push_back(after);
-    piece.input_backward.push_back(activation_gradient(model, rows, expert.inputs, expert.ffn, e));
+    piece.input_backward.push_back(gradient);
     piece.input_backward.push_back(up.input_backward.front());
     if (sorted) piece.input_backward.push_back(after);
     piece.weight_backward.insert(piece.weight_backward.end(), up.weight_backward.begin(), up.weight_backward.end());

@@ -146,8 +146,8 @@ struct Shard {
     SequenceParallel sequence_parallel = SequenceParallel::off;
     Dropout dropout = Dropout::off;
     Casting casting = Casting::none;
-    bool narrow_output = false;      // the output layer's products are narrow, too
-    bool expert_bias_apart = false;  // of the experts' second map: weighed and added expert by expert in fp32
+    bool narrow_output = false;        // the output layer's products are narrow, too
+    bool expert_passes_apart = false;  // biases of the experts' second map, added expert by expert, and clamps
     CrossEntropy cross_entropy = CrossEntropy::unfused;
     ElementWise element_wise = ElementWise::fused;
     ModuleCode modules = ModuleCode::framework;

@@ -63,6 +63,7 @@ struct Experts {
     // What evens out their tokens is a bias on each expert's score that is moved after every step by how many it got
     // (DeepSeek-V3, section 2.1.2); false: a term of the loss (Switch Transformer, 2101.03961).
     bool balancing_bias = false;
+    bool clamped = false;      // their gated activation bounds both its inputs (GPT-OSS)
     bool shared_gate = false;  // a learned sum over the hidden state weighs the shared experts (Qwen2-MoE)
     bool operator==(const Experts&) const = default;
 };

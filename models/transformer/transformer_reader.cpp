@@ -145,6 +145,8 @@ Experts read_experts(Field field, const Transformer& model) {
         field.error("token_groups", "{} of {} groups have no {} experts", experts.token_groups, experts.groups,
                     experts.top_k);
     }
+    experts.clamped = field.flag("clamped", false);
+    if (experts.clamped && !model.gated) field.error("clamped", "only a gated activation is clamped");
     experts.shared_gate = field.flag("shared_gate", false);
     if (experts.shared_gate && experts.shared == 0) {
         field.error("shared_gate", "only a model with shared experts has a gate of them");

@@ -27,6 +27,7 @@ Json experts_json(const Experts& experts) {
     json["every"] = experts.every;
     if (experts.groups > 1) json["groups"] = experts.groups;
     if (experts.groups > 1) json["token_groups"] = experts.token_groups;
+    if (experts.clamped) json["clamped"] = true;
     if (experts.shared_gate) json["shared_gate"] = true;
     if (experts.balancing_bias) json["balancing_bias"] = true;
     return json;

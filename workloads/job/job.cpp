@@ -56,7 +56,7 @@ static CrossEntropy cross_entropy(const Job& job) {
 
 // Megatron-core, experts.py: TEGroupedMLP, unless all of it is one operation of Transformer Engine
 // (use_transformer_engine_op_fuser), as graphs of the whole pass have it in Megatron-Bridge's recipes.
-static bool adds_expert_biases_apart(const Job& job) {
+static bool runs_expert_passes_apart(const Job& job) {
     return job.framework->modules(job) == Modules::transformer_engine && job.cuda_graphs != CudaGraphs::full;
 }
 
@@ -72,7 +72,7 @@ Shard Job::shard() const {
                 .dropout = dropout,
                 .casting = is_narrow(precision) ? recipe : Casting::none,
                 .narrow_output = megatron.eighth_output == Setting::on,
-                .expert_bias_apart = model.biases.experts && adds_expert_biases_apart(*this),
+                .expert_passes_apart = runs_expert_passes_apart(*this),
                 .cross_entropy = cross_entropy(*this),
                 .element_wise = element_wise,
                 .modules = modules,

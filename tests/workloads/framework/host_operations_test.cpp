@@ -61,9 +61,10 @@ TEST(host_operations, of_experts_have_a_parameter_for_each_bias) {
     EXPECT_EQ(of(biased) - of(plain), 4 * (4 + 12 + 4));
 }
 
-// Rows of four bytes with probabilities in fp32, which only Megatron's experts apart have; not under full graphs.
-TEST(expert_bias, is_weighed_and_added_apart) {
-    const auto passes = [](const std::vector<std::string>& more) {
+// Bytes an element of rows, beside probabilities in fp32 or, of the all-to-all, in 16 bits; which only Megatron's
+// experts apart have, not under full graphs. A clamped activation moves 8 and 18 elements of its width more.
+TEST(expert_passes, biases_and_clamps_are_apart) {
+    const auto passes = [](const std::vector<std::string>& more, std::string_view which = "expert bias") {
         std::vector<std::string> settings{"model.experts.count=4", "layout.tensor=1", R"(model.biases=["experts"])"};
         settings.insert(settings.end(), more.begin(), more.end());
         const Job job = test::small_study(settings).job;
@@ -71,14 +72,22 @@ TEST(expert_bias, is_weighed_and_added_apart) {
         for (const LayerPiece& piece : layer_pieces(job.model, LayerKind::expert, job.shard())) {
             for (const std::vector<Kernel>* const kernels : {&piece.forward, &piece.input_backward}) {
                 for (const Kernel& kernel : *kernels) {
-                    if (kernel.name.starts_with("expert bias")) moved += kernel.bytes;
+                    if (kernel.name.starts_with(which)) moved += kernel.bytes;
                 }
             }
         }
         const double rows = job.batch.micro * job.batch.sequence * job.model.experts.top_k;
         return moved.value / (rows * job.model.hidden);
     };
-    EXPECT_NEAR(passes({}), 28 + 40, 1e-9);
+    EXPECT_NEAR(passes({}), 12 + 16, 1e-9);
+    EXPECT_NEAR(passes({"experts.dispatcher=hybridep", "precision=bf16", "megatron.version=core-0.18"}), 28 + 40, 1e-9);
+    const std::vector<std::string> gated{"model.gated=true", "model.experts.ffn_hidden=1024"};
+    std::vector<std::string> clamped = gated;
+    clamped.emplace_back("model.experts.clamped=true");
+    EXPECT_NEAR(passes(gated, "swiglu"), 2 * (3 + 5), 1e-9);
+    EXPECT_NEAR(passes(clamped, "swiglu"), 2 * (3 + 5 + 8 + 18), 1e-9);
+    clamped.emplace_back("megatron.transformer_engine=false");
+    EXPECT_NEAR(passes(clamped, "swiglu"), 2 * (3 + 5), 1e-9);
     EXPECT_EQ(passes({"cuda_graphs=full", "experts.capacity_factor=1", "megatron.version=core-0.18"}), 0);
     EXPECT_EQ(passes({"megatron.transformer_engine=false"}), 0);
 }

@@ -180,6 +180,8 @@ void read_experts(MegatronReading& in, Draft& model) {
         in.take("moe_latent_size", experts, "latent");
         in.needs(variants_since, "moe_latent_size");
     }
+    if (in.number("activation_func_clamp_value") > 0)
+        experts.set("clamped", true, in.origin("activation_func_clamp_value"));
     if (experts.has("shared") && in.on("moe_shared_expert_gate")) {
         experts.set("shared_gate", true, in.origin("moe_shared_expert_gate"));
         in.needs(variants_since, "moe_shared_expert_gate");
