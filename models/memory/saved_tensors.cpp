@@ -43,7 +43,7 @@ class Tensors {
         const bool taken = has_experts(kind) ? trains("router") || trains("shared experts up") : trains("h_to_4h");
         if (!again(LayerPart::mlp_norm)) {
             if (taken) keep_operand("MLP's input", mapped * kept_share() * maps);
-            keep_for_adapters("h_to_4h", size_.hidden_state);
+            keep_for_adapters("h_to_4h", size_.hidden_state, size_.tokens);
         }
         if (has_experts(kind)) experts();
         if (has_mlp(model_, kind)) mlp();
@@ -95,9 +95,9 @@ class Tensors {
 
     // A product with a matrix that is frozen keeps no input, and adapters theirs, whole, with what A makes of it.
     bool trains(std::string_view module) const { return shard_.trained.trains(module); }
-    void keep_for_adapters(std::string_view module, double input) {
-        const double widths = adapter_width(shard_.trained, module);
-        if (widths > 0) keep("adapters' input and what they make of it", input + size_.tokens * widths);
+    void keep_for_adapters(std::string_view module, double input, double rows) {
+        const double widths = double(shard_.trained.width) * adapters_beside(model_, shard_.trained, module);
+        if (widths > 0) keep("adapters' input and what they make of it", input + rows * widths);
     }
 
     // Of an input that so many maps take.
@@ -108,7 +108,7 @@ class Tensors {
             if (trains("qkv")) {
                 keep_operand("input of queries, keys and values", size_.own_state * kept_share() * copies(3));
             }
-            keep_for_adapters("qkv", size_.hidden_state);
+            keep_for_adapters("qkv", size_.hidden_state, size_.tokens);
         }
         if (is_recurrent(model_.mixer)) {
             for (const SavedTensor& tensor : recurrent_saved(model_, shard_)) saved_.push_back(tensor);
@@ -116,7 +116,7 @@ class Tensors {
             attention();
         }
         keep("projection's input", size_.tokens * size_.context);
-        keep_for_adapters("dense", 0.0);
+        keep_for_adapters("dense", 0.0, size_.tokens);
         if (shard_.casting != Casting::none) {
             if (trains("dense")) keep_operand("projection's operand", size_.tokens * size_.context);
         } else if (shard_.context_output == ContextOutput::copied) {
@@ -174,12 +174,19 @@ class Tensors {
         if (again(LayerPart::mlp)) return;
         keep("activation function's input", size_.tokens * (size_.ffn_inputs + half(size_.ffn)));
         if (trains("4h_to_h")) keep_operand("activation function's output", size_.tokens * size_.ffn);
-        keep_for_adapters("4h_to_h", size_.tokens * size_.ffn);
+        keep_for_adapters("4h_to_h", size_.tokens * size_.ffn, size_.tokens);
     }
 
     void experts() {
         if (again(LayerPart::experts)) return;
         const ExpertSizes expert(model_, shard_);
+        const auto adapted = [&](AdapterTarget target, double width) {
+            return shard_.trained.targets.has(target) ? expert.received() * width : 0.0;
+        };
+        keep_for_adapters(
+            "experts",
+            adapted(AdapterTarget::linear_fc1, expert.hidden) + adapted(AdapterTarget::linear_fc2, expert.ffn),
+            expert.received());
         keep_bytes("router's probabilities", expert.routed * model_.experts.count * softmax_bytes);
         if (trains("experts")) keep_operand("experts' input", expert.received() * expert.hidden);
         keep("experts' activation function's input", expert.received() * (expert.inputs + half(expert.ffn)));
@@ -190,6 +197,10 @@ class Tensors {
             keep("rows to be weighted", expert.dispatched * expert.hidden);
         }
         if (again(LayerPart::shared_experts)) return;
+        if (model_.experts.shared > 0) {
+            keep_for_adapters("shared experts up", size_.hidden_state, size_.tokens);
+            keep_for_adapters("shared experts down", size_.tokens * expert.shared_ffn, size_.tokens);
+        }
         keep("shared experts' activation function's input",
              size_.tokens * (expert.shared_inputs + half(expert.shared_ffn)));
         if (trains("experts"))

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <utility>
 
 #include "models/transformer/kernel_parts.hpp"
+#include "models/transformer/recurrence.hpp"
+#include "sim/base/check.hpp"
 
 namespace weft {
 namespace {
@@ -20,15 +23,42 @@ ModelPart part_of(std::string_view module) {
     return module.find("4h") != module.npos ? ModelPart::mlp : ModelPart::attention;
 }
 
-// Of each target, the module beside whose map it stands.
-constexpr std::array<std::string_view, 11> modules_of_targets{"qkv", "dense", "h_to_4h", "4h_to_h", "qkv",    "qkv",
-                                                              "qkv", "dense", "h_to_4h", "h_to_4h", "4h_to_h"};
-std::string_view module_of(AdapterTarget target) { return modules_of_targets[static_cast<std::size_t>(target)]; }
+bool stands_beside(const Layer& layer, AdapterTarget target, std::string_view module) {
+    using enum AdapterTarget;
+    const bool attends = layer.mixer == Mixer::attention;
+    const bool first = module == "h_to_4h" || module == "shared experts up",
+               second = module == "4h_to_h" || module == "shared experts down";
+    switch (target) {
+        case linear_qkv:
+        case q_proj:
+        case k_proj:
+        case v_proj:
+            return module == "qkv" && attends && !layer.has_latent_attention();
+        case linear_proj:
+        case o_proj:
+            return module == "dense" && attends;
+        case in_proj:
+            return module == "qkv" && layer.mixer == Mixer::mamba2;
+        case out_proj:
+            return module == "dense" && is_recurrent(layer.mixer);
+        case linear_fc1:
+            return first || module == "experts";
+        case linear_fc2:
+            return second || module == "experts";
+        case gate_proj:
+        case up_proj:
+            return first;
+        case down_proj:
+            return second;
+    }
+    throw LogicError("an AdapterTarget outside its enumerators");
+}
 
 template <class Visit>  // of each target that is adapted: visit(target)
 void each_target(const Trained& trained, Visit visit) {
-    for (std::size_t i = 0; i < modules_of_targets.size(); ++i) {
-        if (const auto target = static_cast<AdapterTarget>(i); trained.targets.has(target)) visit(target);
+    for (const std::string& name : all_enumerator_names<AdapterTarget>()) {
+        if (const AdapterTarget target = *enumerator_called<AdapterTarget>(name); trained.targets.has(target))
+            visit(target);
     }
 }
 
@@ -38,74 +68,83 @@ struct AdaptedMap {
     bool by_inputs;  // how tensor ranks cut it
 };
 
-AdaptedMap map_of(const Transformer& model, AdapterTarget target) {
+AdaptedMap map_of(const Transformer& model, AdapterTarget target, std::string_view module) {
     using enum AdapterTarget;
-    if (module_of(target) == "dense") return {context_width(model), model.hidden, true};
-    if (module_of(target) == "4h_to_h") return {model.ffn_hidden, model.hidden, true};
-    if (target == linear_fc1) return {model.hidden, ffn_input_width(model), false};
+    const bool shared = module == "shared experts up" || module == "shared experts down";
+    const std::uint64_t inner = shared ? shared_width(model) : model.ffn_hidden;
+    if (module == "dense") return {context_width(model), model.hidden, true};
+    if (module == "experts" && target == linear_fc1) return {expert_hidden(model), expert_input_width(model), false};
+    if (module == "experts") return {model.experts.ffn_hidden, expert_hidden(model), true};
+    if (target == linear_fc2 || target == down_proj) return {inner, model.hidden, true};
+    if (target == linear_fc1) return {model.hidden, shared ? shared_input_width(model) : ffn_input_width(model), false};
+    if (target == gate_proj || target == up_proj) return {model.hidden, inner, false};
     const std::uint64_t outputs = target == linear_qkv ? qkv_outputs(model)
+                                  : target == in_proj  ? recurrent_inputs(model)
                                   : target == q_proj   ? query_width(model) + gate_width(model)
                                   : target == k_proj   ? key_width(model)
-                                  : target == v_proj   ? value_width(model)
-                                                       : model.ffn_hidden;
+                                                       : value_width(model);
     return {model.hidden, outputs, false};
 }
 
 template <class Visit>  // of each adapter beside a module: visit(map)
 void each_adapter(const Transformer& model, const Trained& trained, std::string_view module, Visit visit) {
     each_target(trained, [&](AdapterTarget target) {
-        if (module_of(target) == module) visit(map_of(model, target));
+        if (stands_beside(model, target, module)) visit(map_of(model, target, module));
     });
 }
 
-void add_adapter(LayerPiece& piece, const AdaptedMap& map, const Trained& trained, const Shard& shard, double tokens) {
-    const double ranks = shard.tensor, e = shard.element_bytes, width = trained.width;
+// `rows` on this rank; of experts, which tensor ranks do not share, its own.
+void add_adapter(LayerPiece& piece, const AdaptedMap& map, const Trained& trained, const Shard& shard, double rows,
+                 double ranks) {
+    const double e = shard.element_bytes, width = trained.width;
     const double inputs = double(map.inputs) / (map.by_inputs ? ranks : 1.0), outputs = double(map.outputs) / ranks;
     const double down = width / (map.by_inputs ? 1.0 : ranks);  // rows of A on this rank
     const double sum = map.by_inputs ? double(map.outputs) : outputs;
-    const double own = shard.sequence_parallel == SequenceParallel::on && map.by_inputs ? tokens / ranks : tokens;
+    const double own = shard.sequence_parallel == SequenceParallel::on && map.by_inputs ? rows / ranks : rows;
     const auto add = [](std::vector<Kernel>& list, std::initializer_list<Kernel> kernels) {
         list.insert(list.end(), kernels);
     };
     add(piece.forward,
-        {gemm_kernel("adapter down", tokens, down, inputs, e), gemm_kernel("adapter up", tokens, outputs, width, e),
+        {gemm_kernel("adapter down", rows, down, inputs, e), gemm_kernel("adapter up", rows, outputs, width, e),
          memory_kernel("adapter scale", 2.0 * own * sum, e), memory_kernel("adapter sum", 3.0 * own * sum, e)});
     add(piece.input_backward, {memory_kernel("adapter scale gradient", 2.0 * own * sum, e),
-                               gemm_kernel("adapter up input gradient", tokens, width, outputs, e),
-                               gemm_kernel("adapter down input gradient", tokens, inputs, down, e),
-                               memory_kernel("adapter input gradient sum", 3.0 * tokens * inputs, e)});
-    add(piece.weight_backward, {gemm_kernel("adapter up weight gradient", outputs, width, tokens, e),
-                                gemm_kernel("adapter down weight gradient", down, inputs, tokens, e)});
+                               gemm_kernel("adapter up input gradient", rows, width, outputs, e),
+                               gemm_kernel("adapter down input gradient", rows, inputs, down, e),
+                               memory_kernel("adapter input gradient sum", 3.0 * rows * inputs, e)});
+    add(piece.weight_backward, {gemm_kernel("adapter up weight gradient", outputs, width, rows, e),
+                                gemm_kernel("adapter down weight gradient", down, inputs, rows, e)});
 }
 
-bool mixes_plainly(const Transformer& model, LayerKind kind) {
-    const Layer& layer = layer_of(model, kind);
-    return layer.mixer == Mixer::attention && !layer.has_latent_attention();
+bool stands_in_some_layer(const Transformer& model, AdapterTarget target) {
+    return std::ranges::any_of(kinds_of(model), [&](LayerKind kind) {
+        const Transformer own = of_kind(model, kind);
+        return own.of == LayerOf::language &&
+               std::ranges::any_of(layer_modules(own, own_kind(kind), {}),
+                                   [&](const Module& module) { return stands_beside(own, target, module.name); });
+    });
 }
 
 void adapter_obstacles(const Transformer& model, const Trained& trained, std::uint32_t tensor,
                        std::vector<std::string>& why) {
+    using enum AdapterTarget;
     if (trained.targets.empty()) why.emplace_back("adapters stand beside no map; name some as adapters.targets");
     each_target(trained, [&](AdapterTarget target) {
-        const std::string_view name = enumerator_name(target), module = module_of(target);
-        const bool attention = part_of(module) == ModelPart::attention;
-        for (const LayerKind kind : kinds_of(model)) {
-            if (attention ? mixes_plainly(model, kind) : has_mlp(layer_of(model, kind), kind)) continue;
-            why.push_back(
-                fmt::format("{} of {} is not a plain map in every layer ({}); adapters beside others are not "
-                            "known",
-                            name, model.name, attention ? "latent attention or a recurrence" : "experts"));
-            break;
-        }
-        if (target == AdapterTarget::gate_proj && !model.gated)
+        const std::string_view name = enumerator_name(target);
+        if (!stands_in_some_layer(model, target))
+            why.push_back(fmt::format("no layer of {} has a {}", model.name, name));
+        if (target == gate_proj && !model.gated)
             why.push_back(fmt::format("the MLP of {} has no gate_proj", model.name));
-        const bool first = target == AdapterTarget::linear_qkv || target == AdapterTarget::linear_fc1;
-        double beside = 0;
-        each_adapter(model, trained, module, [&](const AdaptedMap&) { ++beside; });
-        const bool last = target == AdapterTarget::linear_proj || target == AdapterTarget::linear_fc2;
-        if ((first || last) && beside > 1)
-            why.push_back(fmt::format("{} is the same map as, or holds, another target beside it", name));
     });
+    for (const auto& [fused, parts] : {std::pair{linear_qkv, EnumSet<AdapterTarget>{q_proj, k_proj, v_proj}},
+                                       {linear_proj, {o_proj}},
+                                       {linear_fc1, {gate_proj, up_proj}},
+                                       {linear_fc2, {down_proj}}}) {
+        each_target(trained, [&, fused = fused, parts = parts](AdapterTarget target) {
+            if (parts.has(target) && trained.targets.has(fused))
+                why.push_back(fmt::format("{} is the same map as, or holds, another target beside it, {}",
+                                          enumerator_name(fused), enumerator_name(target)));
+        });
+    }
     if (trained.width % tensor != 0)
         why.push_back(fmt::format("{} tensor ranks do not divide adapters.rank {}", tensor, trained.width));
 }
@@ -114,11 +153,16 @@ void adapter_obstacles(const Transformer& model, const Trained& trained, std::ui
 
 bool Trained::trains(std::string_view module) const { return !frozen.has(part_of(module)); }
 
-bool Trained::adapts(std::string_view module) const { return adapter_width(*this, module) > 0; }
+std::uint32_t adapters_beside(const Layer& layer, const Trained& trained, std::string_view module) {
+    std::uint32_t count = 0;
+    each_target(trained, [&](AdapterTarget target) { count += stands_beside(layer, target, module) ? 1 : 0; });
+    return count;
+}
 
-double adapter_width(const Trained& trained, std::string_view module) {
+double adapter_elements(const Transformer& model, const Trained& trained, std::string_view module) {
     double sum = 0;
-    each_target(trained, [&](AdapterTarget target) { sum += module_of(target) == module ? trained.width : 0; });
+    each_adapter(model, trained, module,
+                 [&](const AdaptedMap& map) { sum += trained.width * (double(map.inputs) + double(map.outputs)); });
     return sum;
 }
 
@@ -126,10 +170,11 @@ void train(std::vector<Module>& modules, const Transformer& model, const Trained
     if (trained.everything()) return;
     for (Module& module : modules) {
         module.frozen.assign(module.tensors.size(), !trained.trains(module.name));
+        const std::uint32_t ranks = module.expert ? 1 : tensor;
         each_adapter(model, trained, module.name, [&](const AdaptedMap& map) {
-            const std::uint64_t down = trained.width / (map.by_inputs ? 1 : tensor), up = map.outputs / tensor;
+            const std::uint64_t down = trained.width / (map.by_inputs ? 1 : ranks), up = map.outputs / ranks;
             module.tensors.insert(module.tensors.end(),
-                                  {down * (map.inputs / (map.by_inputs ? tensor : 1)), up * trained.width});
+                                  {down * (map.inputs / (map.by_inputs ? ranks : 1)), up * trained.width});
             for (const std::uint64_t rows : {down, up}) {
                 module.vector.push_back(false);
                 module.rows.push_back({rows});
@@ -146,10 +191,12 @@ void freeze(std::vector<LayerPiece>& pieces, const Trained& trained) {
 }
 
 void add_adapters(std::vector<LayerPiece>& pieces, const Transformer& model, const Shard& shard) {
-    const double tokens = ShardSizes(model, shard).tokens;
     for (LayerPiece& piece : pieces) {
-        each_adapter(model, shard.trained, piece.module,
-                     [&](const AdaptedMap& map) { add_adapter(piece, map, shard.trained, shard, tokens); });
+        const bool routed = piece.module == "experts";
+        each_adapter(model, shard.trained, piece.module, [&](const AdaptedMap& map) {
+            const double rows = routed ? ExpertSizes(model, shard).received() : ShardSizes(model, shard).tokens;
+            add_adapter(piece, map, shard.trained, shard, rows, routed ? 1.0 : shard.tensor);
+        });
     }
 }
 

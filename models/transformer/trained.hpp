@@ -5,7 +5,8 @@
 //   y = W x + s B (A x),   A: width x inputs,   B: outputs x width
 // in working precision also where products are narrower. Of a map cut by its outputs tensor ranks cut A and B by
 // theirs and gather A x; of one cut by its inputs A by its inputs, summing A x, and B by its outputs, gathering them
-// (Megatron-Bridge 067f987d, peft/utils.py, ParallelLinearAdapter).
+// (Megatron-Bridge 067f987d, peft/utils.py, ParallelLinearAdapter). Beside a map of experts stands one for all of a
+// rank's, and the same on every expert rank, which sum its gradients (share_expert_adapters, peft/lora.py).
 #pragma once
 
 #include <compare>
@@ -18,6 +19,7 @@
 
 namespace weft {
 
+struct Layer;
 struct LayerPiece;
 struct Module;
 struct Shard;
@@ -40,6 +42,8 @@ enum class AdapterTarget : std::uint8_t {
     gate_proj,
     up_proj,
     down_proj,
+    in_proj,   // of Mamba-2
+    out_proj,  // of a recurrence
 };
 
 inline constexpr EnumSet<ModelPart> whole_model{ModelPart::embedding, ModelPart::attention, ModelPart::mlp,
@@ -52,14 +56,14 @@ struct Trained {
     std::uint32_t width = 0;  // of adapters (the rank of B A); 0: none
 
     bool everything() const { return frozen.empty(); }
-    // Whether the own parameters of a module (transformer.hpp) are trained; whether an adapter stands beside it.
+    // Whether the own parameters of a module (transformer.hpp) are trained.
     bool trains(std::string_view module) const;
-    bool adapts(std::string_view module) const;
     auto operator<=>(const Trained&) const = default;
 };
 
-// Elements per token that the adapters of a module make of A x, whole.
-double adapter_width(const Trained& trained, std::string_view module);
+// How many adapters stand beside a module of such a layer, and elements of them all, whole.
+std::uint32_t adapters_beside(const Layer& layer, const Trained& trained, std::string_view module);
+double adapter_elements(const Transformer& model, const Trained& trained, std::string_view module);
 
 // Marks frozen tensors, and appends A and B to the modules beside which adapters stand, as one of `tensor` ranks has
 // them.

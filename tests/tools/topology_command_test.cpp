@@ -46,17 +46,6 @@ TEST(topology_command, shows_what_other_traffic_leaves) {
     EXPECT_NE(ran.out.find("at most 11.7 GB/s (25.0 GB/s nominal)"), std::string::npos) << ran.out;
 }
 
-TEST(topology_command, draws_what_two_nodes_use_unless_asked_for_all) {
-    const test::Ran used = test::run_weft("topology frontier --dot"),
-                    all = test::run_weft("topology frontier --dot --all");
-    EXPECT_NE(used.out.find("4 of 32 switches: those on routes between these nodes"), std::string::npos) << used.out;
-    EXPECT_EQ(used.out.find("group 0 switch 31"), std::string::npos);
-    EXPECT_NE(all.out.find("group 0 switch 31"), std::string::npos);
-    const test::Ran alone = test::run_weft("topology frontier --all");
-    EXPECT_EQ(alone.exit_code, 2);
-    EXPECT_NE(alone.err.find("--all is of the drawing (--dot)"), std::string::npos) << alone.err;
-}
-
 TEST(topology_command, names_mistakes_in_the_fabric) {
     const auto err = [](const std::string& options) {
         return test::run_weft("topology frontier --nodes 8 " + options).err;

@@ -10,12 +10,8 @@
 namespace weft::commands {
 namespace {
 
-constexpr std::uint32_t nodes_drawn = 2;
-
 std::uint32_t nodes_asked(const po::variables_map& arguments, const MachineInfo& machine) {
-    if (const auto nodes = count_option(arguments, {"nodes"})) return *nodes;
-    const bool drawn = given(arguments, "dot") || given(arguments, "graphml");
-    return drawn ? std::min(nodes_drawn, machine.nodes) : machine.nodes;
+    return count_option(arguments, {"nodes"}).value_or(machine.nodes);
 }
 
 RankId read_rank(std::string_view text, std::uint32_t ranks) {
@@ -43,9 +39,6 @@ Answer run_topology(const po::variables_map& arguments) {
     // Nodes that follow one another in a placed job need not be neighbours.
     if (!fabric.placement.empty()) info.neighbourhoods.clear();
     const bool json = given(arguments, "json");
-    if (given(arguments, "all") && !given(arguments, "dot")) throw OptionError("--all is of the drawing (--dot)");
-    if (given(arguments, "dot")) return {to_graphviz(topology, given(arguments, "all") ? Drawn::all : Drawn::used)};
-    if (given(arguments, "graphml")) return {to_graphml(topology)};
     if (arguments.count("route") > 0) {
         const RouteFacts route = route_asked(arguments["route"].as<std::string>(), topology);
         return {json ? to_json(route) : to_text(route).substr(1)};  // no blank line before the first

@@ -234,7 +234,7 @@ HostOperations host_operations(const Job& job, const LayerPiece& piece) {
     const Modules modules = job.framework->modules(job);
     const bool torch = modules == Modules::pytorch || modules == Modules::pytorch_units;
     const HostOperations map = torch ? HostOperations{2, 1, 1} : HostOperations{5, 3, 2};
-    const double width = job.trained.width, adapters = width > 0 ? adapter_width(job.trained, piece.module) / width : 0;
+    const double adapters = adapters_beside(job.model, job.trained, piece.module);
     sum +=
         {adapters * (2 * map.forward + 2), adapters * (2 * map.input_backward + 2), adapters * 2 * map.weight_backward};
     return sum;

@@ -241,6 +241,11 @@ static void check_model(const Job& job, const Refusals& refuse) {
     const bool flat = job.framework->name == "fsdp" && job.fsdp.version == 1;
     refuse.when(!job.trained.everything() && flat, key,
                 "a flat parameter of FSDP is trained or frozen as a whole; needs fsdp.version 2");
+    const bool beside_experts = adapters_beside(model, job.trained, "experts") > 0 && model.experts.count > 0;
+    refuse.when(beside_experts && job.layout.expert_tensor > 1, key,
+                "how tensor ranks share adapters beside experts is not known; needs layout.expert_tensor 1");
+    refuse.when(beside_experts && job.framework->name != "megatron", key,
+                "adapters beside experts are known of Megatron-core's; leave linear_fc1 and linear_fc2 out");
     refuse.when(job.trained.width > 0 && job.layout.tensor > 1 && job.framework->name != "megatron", key,
                 "how {} cuts adapters over tensor ranks is not known; Megatron-core's are", job.framework->name);
     const Batch& batch = job.batch;

@@ -41,8 +41,23 @@ void shard(const Job& job, Shard& shard) {
     shard.expert_tensor *= job.layout.expert_tensor;
 }
 
+// Adapters that are the same on every expert rank: A and B of each, as soon as they have their gradient, pass by pass
+// (Megatron-Bridge 067f987d, peft/utils.py, _register_shared_expert_grad_sync_hooks).
+void sum_adapters(const Job& job, Around& around) {
+    const double adapters = adapters_beside(job.model, job.trained, "experts");
+    if (adapters == 0 || job.layout.expert == 1) return;
+    const Bytes each{adapter_elements(job.model, job.trained, "experts") * element_bytes(job.precision)};
+    const Call sum{
+        Collective::all_reduce, {"expert"}, each / (2.0 * adapters), "all-reduce expert adapters", element_name(job)};
+    around.after.insert(around.after.end(), static_cast<std::size_t>(2.0 * adapters), sum);
+}
+
 void around(const Job& job, Piece piece, Pass pass, Around& around) {
-    if (piece == Piece::experts) return add_dispatch(job, pass, around);
+    if (piece == Piece::experts) {
+        add_dispatch(job, pass, around);
+        if (pass == Pass::backward) sum_adapters(job, around);
+        return;
+    }
     if (piece != Piece::permute || pass != Pass::forward) return;
     for (const Call& call : job.framework->expert_counts(job)) around.before.push_back(call);
 }

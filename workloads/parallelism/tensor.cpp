@@ -56,7 +56,9 @@ std::string_view module_of(Piece piece) {
     if (piece == Piece::projection) return "dense";
     if (piece == Piece::mlp_up) return "h_to_4h";
     if (piece == Piece::mlp_down) return "4h_to_h";
-    return piece == Piece::head ? "output layer" : "shared experts";
+    if (piece == Piece::shared_up) return "shared experts up";
+    if (piece == Piece::shared_down) return "shared experts down";
+    return piece == Piece::head ? "output layer" : "";
 }
 
 // The exchanges of Megatron-Bridge's ParallelLinearAdapter (trained.hpp). Under sequence parallelism Transformer Engine
@@ -65,10 +67,10 @@ std::string_view module_of(Piece piece) {
 // themselves.
 void around_adapters(const Job& job, Piece piece, Pass pass, Around& around) {
     const double width = job.trained.width;
-    const double adapters = width > 0 ? adapter_width(job.trained, module_of(piece)) / width : 0.0;
+    const std::uint32_t adapters = adapters_beside(job.model, job.trained, module_of(piece));
     const bool forward = pass == Pass::forward, by_outputs = is_column(piece), shares = shares_tokens(job);
     const bool alone = shares && job.megatron.overlap_tensor == Setting::on;
-    for (double i = 0; i < adapters; ++i) {
+    for (std::uint32_t i = 0; i < adapters; ++i) {
         Call narrow = reduce_hidden(job, "all-reduce adapter");
         narrow.message = narrow.message * (width / job.model.hidden);
         if (forward && by_outputs) {
@@ -87,7 +89,8 @@ void around_adapters(const Job& job, Piece piece, Pass pass, Around& around) {
 }
 
 void around_forward(const Job& job, Piece piece, Around& around) {
-    const bool gives_input = job.trained.adapts(module_of(piece)) && job.megatron.overlap_tensor == Setting::off;
+    const bool adapts = adapters_beside(job.model, job.trained, module_of(piece)) > 0;
+    const bool gives_input = adapts && job.megatron.overlap_tensor == Setting::off;
     const bool summed_later = piece == Piece::projection && job.model.parallel_residual;  // with the MLP's output
     if (is_column(piece) && shares_tokens(job)) {
         if (piece == Piece::head) return around.before.push_back(gather_hidden(job, "all-gather head input"));

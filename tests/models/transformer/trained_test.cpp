@@ -103,6 +103,33 @@ TEST(trained, frozen_maps_keep_no_input) {
     EXPECT_EQ(kept(adapters(16, {q_proj, v_proj})) - kept(adapters(16, {q_proj})), 16);
 }
 
+// Nemotron 3 Nano: 6 layers of attention, 23 of Mamba-2, 23 of experts with a shared one, whose adapters stand beside
+// the one map of all of a rank's experts, on every expert rank the same.
+TEST(trained, adapters_stand_where_a_layer_has_the_map) {
+    const Transformer nano = load_transformer("nemotron-3-nano-30b-a3b");
+    const auto own = [&](EnumSet<AdapterTarget> targets) { return trained_parameters(nano, adapters(8, targets)) / 8; };
+    EXPECT_EQ(own({linear_qkv}), 6 * (2688 + 36 * 128));
+    EXPECT_EQ(own({linear_proj}), 6 * (32 * 128 + 2688));
+    EXPECT_EQ(own({in_proj}), 23 * (2688 + 10304));
+    EXPECT_EQ(own({out_proj}), 23 * (4096 + 2688));
+    EXPECT_EQ(own({linear_fc1}), 23 * (2688 + 1856 + 2688 + 3712));
+    EXPECT_EQ(own({linear_fc1}), own({linear_fc2}));
+    EXPECT_EQ(own({up_proj}), 23 * (2688 + 3712));
+    const Transformer latent = load_transformer("deepseek-v3");
+    EXPECT_EQ(trained_parameters(latent, adapters(8, {linear_proj})) / 8, 61 * (128 * 128 + 7168));
+}
+
+// Rows that a rank's experts get, of all that it routes.
+TEST(trained, adapters_beside_experts_see_their_rows) {
+    const Transformer model = load_transformer("mixtral-8x7b");
+    Shard shard{.sequence = 1024, .expert = 4};
+    const std::vector<LayerPiece> whole = layer_pieces(model, LayerKind::expert, shard);
+    shard.trained = adapters(16, {linear_fc1, linear_fc2});
+    const std::vector<LayerPiece> adapted = layer_pieces(model, LayerKind::expert, shard);
+    const double more = (flops_of(adapted, &LayerPiece::forward) - flops_of(whole, &LayerPiece::forward)).value;
+    EXPECT_DOUBLE_EQ(more, 2.0 * 1024 * 2 * 16 * (4096 + 2 * 14336 + 14336 + 4096));
+}
+
 TEST(trained, refuses_what_is_not_known_or_trains_nothing) {
     const Transformer llama = load_transformer("llama3-8b");
     const auto why = [](const Transformer& model, const Trained& trained, std::uint32_t tensor = 1) {
@@ -113,9 +140,10 @@ TEST(trained, refuses_what_is_not_known_or_trains_nothing) {
     EXPECT_NE(why(llama, adapters(16, {})).find("adapters.targets"), std::string::npos);
     EXPECT_NE(why(llama, adapters(6, {linear_qkv}), 4).find("do not divide"), std::string::npos);
     EXPECT_NE(why(llama, adapters(16, {q_proj, linear_qkv})).find("same map"), std::string::npos);
-    EXPECT_NE(why(load_transformer("mixtral-8x7b"), adapters(16, {up_proj})).find("experts"), std::string::npos);
-    EXPECT_EQ(why(load_transformer("mixtral-8x7b"), adapters(16, {q_proj})), "");
-    EXPECT_NE(why(load_transformer("deepseek-v3"), adapters(16, {q_proj})).find("latent"), std::string::npos);
+    EXPECT_NE(why(load_transformer("mixtral-8x7b"), adapters(16, {up_proj})).find("no layer"), std::string::npos);
+    EXPECT_EQ(why(load_transformer("mixtral-8x7b"), adapters(16, {q_proj, linear_fc1})), "");
+    EXPECT_NE(why(load_transformer("deepseek-v3"), adapters(16, {q_proj})).find("no layer"), std::string::npos);
+    EXPECT_NE(why(llama, adapters(16, {in_proj})).find("no layer"), std::string::npos);
     EXPECT_NE(why(llama, {.frozen = whole_model}).find("nothing before the output layer"), std::string::npos);
     Transformer tied = llama;
     tied.tied_embeddings = true;

@@ -89,12 +89,25 @@ TEST(frozen, tensor_ranks_exchange_what_adapters_make) {
     EXPECT_EQ(calls("linear_qkv", shared, "all-gather saved input").calls, 0);
 }
 
+// Every expert rank has the same, whose A and B are summed over them in every pass; and so among data ranks at the end.
+TEST(frozen, expert_ranks_sum_the_adapters_beside_their_experts) {
+    const std::string beside = R"(adapters={"rank": 16, "targets": ["linear_fc1", "linear_fc2"]})";
+    const Settings experts{"model.experts.count=8", "layout.expert=4", "batch.global=32", beside};
+    const test::Called calls = test::called(plan_of(experts), 0, "all-reduce expert adapters");
+    const double micro_batches = 2, elements = layers * 2 * width * (hidden + 4 * hidden);
+    EXPECT_EQ(calls.calls, micro_batches * layers * 4);
+    EXPECT_DOUBLE_EQ(calls.bytes, micro_batches * elements * 2);
+    EXPECT_EQ(calls.group, RankGroups{"expert"});
+    EXPECT_NE(test::mistakes("adapters={\"rank\": 16, \"targets\": [\"in_proj\"]}"), "");
+}
+
 TEST(frozen, jobs_fold_as_they_are) {
     const std::string fused = R"(adapters={"rank": 8, "targets": ["linear_qkv", "linear_fc2"]})";
     const Settings megatron{"layout.tensor=2", "layout.pipeline=2", "layout.data=4", "sequence_parallel=true", fused};
     for (const Settings& settings :
          {megatron, Settings{"framework=ddp", lora}, Settings{"framework=fsdp", "fsdp.version=2", lora},
-          Settings{"framework=deepspeed", "zero=3", lora}, Settings{"frozen=[\"embedding\", \"mlp\"]"}}) {
+          Settings{"framework=deepspeed", "zero=3", lora}, Settings{"model.experts.count=8", "layout.expert=4", fused},
+          Settings{"frozen=[\"embedding\", \"mlp\"]"}}) {
         const Plan plan = plan_of(settings);
         Settings all{"layout.tensor=1", "layout.pipeline=1", "layout.data=16", "batch.global=16", "precision=bf16"};
         all.insert(all.end(), settings.begin(), settings.end());

@@ -45,12 +45,36 @@ class NemoArguments {
             model.refuse("transformer_block_type", "weft has two norms in a layer");
         if (model.keys.is_object("peft")) {
             ForeignKeys peft = model.object("peft");
-            if (peft.keys.is_text("peft_scheme") && peft.keys.text("peft_scheme") != "none")
-                peft.refuse("peft_scheme", "adapters are keys of the job: adapters.rank and adapters.targets");
+            if (peft.keys.is_text("peft_scheme") && peft.keys.text("peft_scheme") != "none") read_adapters(peft);
         }
         for (const std::string_view key : {"fsdp", "headscale", "transformer_block_type", "attention_type", "peft"}) {
             if (model.has(key)) import_.without_effect.push_back(model.origin(key));
         }
+    }
+
+    // NeMo 1, nlp/parts/peft_config.py: LoraPEFTConfig; "all" is its four.
+    void read_adapters(ForeignKeys& peft) {
+        if (peft.keys.text("peft_scheme") != "lora" || !peft.keys.is_object("lora_tuning"))
+            return peft.refuse("peft_scheme", "weft knows lora, with its lora_tuning");
+        ForeignKeys tuning = peft.object("lora_tuning");
+        Draft& adapters = import_.object.object("adapters", tuning.origin("adapter_dim"));
+        adapters.set("rank", tuning.keys.number("adapter_dim"), tuning.origin("adapter_dim"));
+        const std::vector<std::pair<std::string_view, std::string_view>> names{{"attention_qkv", "linear_qkv"},
+                                                                               {"attention_dense", "linear_proj"},
+                                                                               {"mlp_fc1", "linear_fc1"},
+                                                                               {"mlp_fc2", "linear_fc2"}};
+        std::vector<std::string> targets;
+        for (Field& word : tuning.keys.list("target_modules")) {
+            const std::string said = word.as_text();
+            const std::size_t before = targets.size();
+            for (const auto& [name, target] : names) {
+                if (said == name || said == "all" || said == name.substr(0, name.find('_')))
+                    targets.push_back(fmt::format("\"{}\"", target));
+            }
+            if (targets.size() == before)
+                tuning.refuse("target_modules", fmt::format("weft has no adapters beside \"{}\"", said));
+        }
+        adapters.set_json("targets", fmt::format("[{}]", fmt::join(targets, ", ")), tuning.origin("target_modules"));
     }
 
     void take(ForeignKeys& model, const std::string& key) {
@@ -163,7 +187,9 @@ Import read_nemo_files(std::span<const SourceFile> files, const FormatOptions& o
     Import found;
     const MegatronInput input = NemoArguments(found, document.root(), options).read(file.path);
     document.check();
-    return read_megatron_input(input, options, found);
+    Import import = read_megatron_input(input, options, found);
+    import.object.add(found.object);  // what Megatron-LM has no words for
+    return import;
 }
 
 }  // namespace

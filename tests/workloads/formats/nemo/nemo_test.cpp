@@ -138,10 +138,12 @@ TEST(nemo_format, other_names_are_read_as_megatrons) {
 }
 
 TEST(nemo_format, what_is_refused_or_warned_of_is_told_by_its_key) {
-    for (const auto& [key, words] : {std::pair{"headscale: True", "model.headscale: weft has no scaled heads"},
-                                     {"transformer_block_type: normformer", "weft has two norms in a layer"},
-                                     {"peft: {peft_scheme: lora}", "adapters.rank"},
-                                     {"mm_cfg: {a: 1}", "model.mm_cfg: weft has decoders of text only"}})
+    for (const auto& [key, words] :
+         {std::pair{"headscale: True", "model.headscale: weft has no scaled heads"},
+          {"transformer_block_type: normformer", "weft has two norms in a layer"},
+          {"peft: {peft_scheme: ia3}", "weft knows lora"},
+          {"peft: {peft_scheme: lora, lora_tuning: {adapter_dim: 8, target_modules: [mlp_up]}}", "mlp_up"},
+          {"mm_cfg: {a: 1}", "model.mm_cfg: weft has decoders of text only"}})
         EXPECT_NE(refusal(start + "  global_batch_size: 32\n  " + key + "\n").find(words), std::string::npos) << key;
     const Import import = imported(start +
                                    "  global_batch_size: 32\n  activations_checkpoint_layers_per_pipeline: 1\n"
@@ -151,6 +153,18 @@ TEST(nemo_format, what_is_refused_or_warned_of_is_told_by_its_key) {
     }));
     for (const char* const key : {"model.peft", "model.rotary_base", "model.megatron_amp_O2"})
         EXPECT_TRUE(std::ranges::any_of(import.without_effect, [&](const Origin& at) { return at.key == key; })) << key;
+}
+
+TEST(nemo_format, takes_low_rank_adapters) {
+    const auto adapters = [](const std::string& targets) {
+        const std::string lora = "peft: {peft_scheme: lora, lora_tuning: {adapter_dim: 32, target_modules: ";
+        return json::parse(
+            imported(start + "  global_batch_size: 32\n  " + lora + targets + "}}\n").object.json())["adapters"];
+    };
+    EXPECT_EQ(adapters("[attention_qkv]"), json::parse(R"({"rank": 32, "targets": ["linear_qkv"]})"));
+    EXPECT_EQ(adapters("[attention, mlp_fc1]")["targets"],
+              json::parse(R"(["linear_qkv", "linear_proj", "linear_fc1"])"));
+    EXPECT_EQ(adapters("[all]")["targets"].size(), 4);
 }
 
 // A run with a line more under "model".
