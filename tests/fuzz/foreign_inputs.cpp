@@ -56,7 +56,7 @@ void read_profile(const std::string& text) {
 void read_foreign(const Format& format, const std::string& path, const std::string& text) {
     const std::array files{SourceFile{path, text}};
     find_format(files.front());
-    const Import import = import_files(format, files, seed_options(format));
+    const Import import = import_files(format, files, seed_options());
     if (import.has_errors()) return;
     switch (import.kind) {
         case FormatKind::job:

@@ -39,12 +39,8 @@ constexpr std::string_view no_networks = "weft has machine files of its own, whi
 extern const Format simai{"simai", "SimAI workload", is_simai, nullptr, "a SimAI workload", no_traces};
 extern const Format aicb{"aicb", "AICB calls", is_aicb, nullptr, "a list of calls of AICB", no_traces};
 extern const Format msccl{"msccl", "MSCCL algorithm", is_msccl, nullptr, "an algorithm of MSCCL", no_traces};
-extern const Format hwloc{"hwloc",
-                          "hwloc topology",
-                          is_hwloc,
-                          nullptr,
-                          "an hwloc topology",
-                          "give NCCL's topology file, or what nvidia-smi topo -m or rocm-smi --showtopo prints"};
+extern const Format hwloc{"hwloc", "hwloc topology",    is_hwloc,
+                          nullptr, "an hwloc topology", "give NCCL's topology file, or what nvidia-smi topo -m prints"};
 extern const Format simgrid{"simgrid", "SimGrid platform", is_simgrid, nullptr, "a SimGrid platform", no_networks};
 extern const Format astra_sim{"astra-sim", "ASTRA-sim network",      is_astra_sim,
                               nullptr,     "a network of ASTRA-sim", no_networks};

@@ -38,7 +38,7 @@ const Unread unread[] = {
     {"aicb", "comm_type,comm_group,comm_group_size\nCommType.all_reduce,dp,8\n", "a list of calls of AICB"},
     {"msccl", "<algo name=\"ring\" nchunksperloop=\"8\">\n<gpu id=\"0\">\n", "an algorithm of MSCCL"},
     {"hwloc", "<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n<object type=\"Machine\"/>\n</topology>\n",
-     "an hwloc topology: give NCCL's topology file, or what nvidia-smi topo -m or rocm-smi --showtopo prints"},
+     "an hwloc topology: give NCCL's topology file, or what nvidia-smi topo -m prints"},
     {"simgrid", "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform/>\n",
      "a SimGrid platform: weft has machine files of its own"},
     {"astra-sim", "topology: [ Ring, Switch ]\nnpus_count: [ 8, 4 ]\nbandwidth: [ 200, 50 ]\n",
@@ -79,7 +79,7 @@ TEST(format, a_second_file_is_refused_where_one_is_read) {
     for (const auto& [format, file] : test::format_seeds()) {
         if (format->refusal.empty()) continue;
         ++single;
-        EXPECT_THAT(refusal({file, {"second", file.text}}, format->name, test::seed_options(*format)),
+        EXPECT_THAT(refusal({file, {"second", file.text}}, format->name, test::seed_options()),
                     HasSubstr("second: error: " + std::string(format->refusal)));
     }
     EXPECT_GE(single, 8U);
@@ -108,7 +108,7 @@ TEST(format, what_is_made_reads_as_a_file_of_wefts) {
     std::size_t jobs = 0, machines = 0;
     for (const auto& [format, file] : test::format_seeds()) {
         SCOPED_TRACE(file.path);
-        const Import import = import_files(*format, std::array{file}, test::seed_options(*format));
+        const Import import = import_files(*format, std::array{file}, test::seed_options());
         const std::string text = import.object.text();
         EXPECT_EQ(Document::parse("own.json", text).text(), import.object.document("own.json").text());
         EXPECT_EQ(find_format({"own.json", import.object.json()}), nullptr);

@@ -27,7 +27,7 @@ const std::vector<test::FormatSeed>& seeds() {
 bool is_read(const Format& format, const std::string& path, std::string text) {
     const std::array files{SourceFile{path, std::move(text)}};
     try {
-        import_files(format, files, test::seed_options(format));
+        import_files(format, files, test::seed_options());
     } catch (const ConfigError&) {
         return false;
     }
@@ -39,7 +39,7 @@ TEST(formats_fuzz, seeds_are_recognised_and_read) {
     for (const test::FormatSeed& seed : seeds()) {
         SCOPED_TRACE(seed.file.path);
         EXPECT_EQ(find_format(seed.file), seed.format);
-        EXPECT_NO_THROW(import_files(*seed.format, std::array{seed.file}, test::seed_options(*seed.format)));
+        EXPECT_NO_THROW(import_files(*seed.format, std::array{seed.file}, test::seed_options()));
     }
 }
 

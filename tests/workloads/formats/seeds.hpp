@@ -37,13 +37,12 @@ inline std::vector<FormatSeed> format_seeds() {
     return found;
 }
 
-inline FormatOptions seed_options(const Format& format) {
-    const bool of_amd = format.name == "rocm-smi";
+inline FormatOptions seed_options() {
     return {.machine = "dgx-h100",
             .nodes = 2,
             .model = "gpt-neox-125m",
             .vocabulary = 50257,
-            .like = of_amd ? "frontier" : "dgx-h100",
+            .like = "dgx-h100",
             .variables = {},
             .overrides = {}};
 }

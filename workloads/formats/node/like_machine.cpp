@@ -29,8 +29,7 @@ std::vector<AcceleratorKind> read_kinds() {
                          .pci = row.text("pci"),
                          .capability = row.text("capability", ""),
                          .nvlinks = row.text("nvlinks", ""),
-                         .architectures = row.text("architectures", ""),
-                         .products = row.text("products", "")});
+                         .architectures = row.text("architectures", "")});
         row.done();
     }
     document.check();
@@ -120,15 +119,6 @@ const AcceleratorKind* kind_of_capability(std::uint32_t sm) {
 
 const AcceleratorKind* kind_of_nvlinks(std::uint32_t links) {
     return kind_with(&AcceleratorKind::nvlinks, std::to_string(links));
-}
-
-const AcceleratorKind* kind_of_product(std::string_view text) {
-    std::string capitals(text);
-    std::ranges::transform(capitals, capitals.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return find_kind([&](const AcceleratorKind& kind) {
-        return std::ranges::any_of(words(kind.products), [&](auto name) { return contains(capitals, name); });
-    });
 }
 
 const AcceleratorKind* kind_of_device(std::string_view device) {

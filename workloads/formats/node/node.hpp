@@ -29,9 +29,8 @@ struct AcceleratorKind {
     double link_gigabytes = 0;  // per second, of one link and direction
     std::uint32_t dies_per_package = 1;
     // Words by which tools know it, with blanks between them: PCI numbers, the most common first; compute capabilities
-    // and numbers of NVLinks of one accelerator that stand for it, which several kinds may share; of AMD architectures
-    // and parts of product names.
-    std::string pci, capability, nvlinks, architectures, products;
+    // and numbers of NVLinks of one accelerator that stand for it, which several kinds may share; of AMD architectures.
+    std::string pci, capability, nvlinks, architectures;
 
     LinkFamily family() const { return vendor == "0x10de" ? LinkFamily::nvlink : LinkFamily::infinity_fabric; }
 };
@@ -42,7 +41,6 @@ const AcceleratorKind* kind_of_pci(std::string_view vendor, std::string_view dev
 const AcceleratorKind* kind_of_gcn(std::string_view gcn, std::uint32_t units);
 const AcceleratorKind* kind_of_capability(std::uint32_t sm);     // 80
 const AcceleratorKind* kind_of_nvlinks(std::uint32_t links);     // of one accelerator
-const AcceleratorKind* kind_of_product(std::string_view text);   // in which AMD's name of it stands: "MI300X"
 const AcceleratorKind* kind_of_device(std::string_view device);  // "h100", of weft
 
 // A node as topology tools describe it: accelerators, the links between them, NICs. What all their formats come to.
@@ -77,7 +75,6 @@ struct NodeDescription {
     std::vector<DescribedNic> nics;
     std::uint32_t numa_nodes = 0;  // 0: not said
     bool links_known = true;       // whether the file says which accelerators links join
-    bool counts_known = true;      // whether it says by how many; without, a pair has 1
     LinkCounts links;  // as the file says: links of an accelerator to itself, and in one direction alone, too
     Origin links_origin;
     LinkFamily family = LinkFamily::nvlink;
@@ -178,7 +175,6 @@ class NodeMachine {
     Draft& block() { return import_.object.object("node"); }
     std::uint32_t count() const { return static_cast<std::uint32_t>(node_.accelerators.size()); }
     void make_symmetric();
-    void count_links();
     bool same_family() const { return like_.node_link.starts_with(to_text(node_.family)); }
     std::string family() const {
         return same_family() && !like_.crossbar ? like_.node_link : std::string(to_text(node_.family));

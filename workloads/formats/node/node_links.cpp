@@ -36,7 +36,6 @@ void NodeMachine::write_joined() {
         return import_.error(node_.links_origin, "some accelerators have links to NVSwitches and some have none");
     }
     make_symmetric();
-    if (!node_.counts_known) count_links();
     return node_.joins_any() ? write_graph() : write_through_host();
 }
 
@@ -57,18 +56,6 @@ void NodeMachine::make_symmetric() {
                      "links of some pairs are told one way alone, or differ: the larger number holds");
     if (back)
         import_.warn(node_.links_origin, "links that lead back to their own accelerator join nothing and are left out");
-}
-
-// Where the file says which pairs links join and not by how many: as the other machine, if it joins the same pairs.
-void NodeMachine::count_links() {
-    const auto same_pair = [](std::uint32_t mine, std::uint32_t other) { return (mine > 0) == (other > 0); };
-    const bool same = std::ranges::equal(node_.links, like_.matrix, [&](const auto& mine, const auto& other) {
-        return std::ranges::equal(mine, other, same_pair);
-    });
-    if (same) node_.links = like_.matrix;
-    import_.note(node_.links_origin,
-                 same ? fmt::format("how many links join a pair is as {}, which joins the same pairs", like_.name)
-                      : "the file does not say how many links join a pair: one each");
 }
 
 void NodeMachine::write_crossbar(std::string_view link_class, const Origin& origin) {

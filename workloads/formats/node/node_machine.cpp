@@ -54,7 +54,7 @@ void NodeMachine::add_facts() {
     fact("accelerators_per_node", std::to_string(count()));
     fact("nics_per_node", std::to_string(node_.nics.size()));
     if (node_.numa_nodes > 0) fact("numa_nodes", std::to_string(node_.numa_nodes));
-    if (node_.links_known && node_.counts_known) {
+    if (node_.links_known) {
         fact("links", fmt::format("[{}]", fmt::join(node_.links, ", ")));
         const auto to_switches = list_of<std::uint32_t>(node_.accelerators, &DescribedAccelerator::switch_links);
         if (std::ranges::any_of(to_switches, [](std::uint32_t links) { return links > 0; }))

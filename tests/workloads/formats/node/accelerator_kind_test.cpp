@@ -66,9 +66,6 @@ TEST(accelerator_kind, is_guessed_by_what_several_share) {
     for (const std::uint32_t links : {8U, 12U}) EXPECT_EQ(name_of(kind_of_nvlinks(links)), "A100 80 GB");
     EXPECT_EQ(name_of(kind_of_nvlinks(18)), "H100");
     EXPECT_EQ(name_of(kind_of_nvlinks(0)), "");
-    EXPECT_EQ(name_of(kind_of_product("Card Series: AMD Instinct mi300x OAM")), "MI300X");
-    EXPECT_EQ(name_of(kind_of_product("MI355X")), "MI350X or MI355X");
-    EXPECT_EQ(name_of(kind_of_product("Radeon")), "");
 }
 
 // What stands for a kind is there, has that device where weft has it, and links of the family that the vendor makes.
@@ -82,7 +79,7 @@ TEST(accelerator_kind, has_a_device_and_a_machine_of_weft) {
         const MachineInfo info = Machine::load(kind->machine).info();
         EXPECT_EQ(load_device(info.device).name, info.device);
         EXPECT_GE(kind->link_gigabytes, 20.0);
-        EXPECT_EQ(kind->family() == LinkFamily::nvlink, kind->products.empty());
+        EXPECT_EQ(kind->family() == LinkFamily::nvlink, kind->architectures.empty());
         for (const std::string_view number : words(kind->pci))
             EXPECT_EQ(kind_of_pci(kind->vendor, number), kind) << number;
     }

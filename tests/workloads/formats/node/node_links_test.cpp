@@ -150,43 +150,6 @@ TEST(node_machines, may_be_like_a_machine_of_the_users_own) {
     EXPECT_EQ(Machine::read(import.object.document("node.json")).info().nodes, 3U);
 }
 
-TEST(rocm_smi_json, has_mistakes_at_its_keys) {
-    const auto refusal = [](const std::string& key, const std::string& value) {
-        return refusal_of_node("{\"system\": {\n\"(Topology) " + key + "\": \"" + value + "\"}}");
-    };
-    EXPECT_THAT(
-        refusal("Link type between DRM devices 0 and x", "XGMI"),
-        HasSubstr("expected the numbers of two devices in \"(Topology) Link type between DRM devices 0 and x\""));
-    EXPECT_THAT(
-        refusal("Link type between DRM devices 0 and 1", "WIFI"),
-        AllOf(HasSubstr("node.txt:2:"), HasSubstr("expected XGMI or PCIE between GPU 0 and GPU 1, got \"WIFI\"")));
-    EXPECT_THAT(refusal("Weight between DRM devices 0 and 1", "-1"),
-                HasSubstr("expected a weight between GPU 0 and GPU 1, got \"-1\""));
-}
-
-// Four GPUs in a ring, two hops across.
-TEST(rocm_smi_json, joins_the_pairs_of_the_least_weight) {
-    std::string text = "{\"system\": {";
-    for (int a = 0; a < 4; ++a) {
-        for (int b = a + 1; b < 4; ++b)
-            text += fmt::format(
-                "\"(Topology) Weight between DRM devices {0} and {1}\": \"{2}\",\n"
-                "\"(Topology) Link type between DRM devices {0} and {1}\": \"XGMI\",\n",
-                a, b, b - a == 2 ? 30 : 15);
-    }
-    const NodeImport node(text + "\"Driver version\": \"6\"}}", like("frontier"));
-    EXPECT_EQ(node.object["node"]["links"], json::parse("[[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]"));
-}
-
-TEST(rocm_smi_tables, may_say_that_a_weight_is_not_known) {
-    const std::string text =
-        "=== Weight between two GPUs ===\n       GPU0   GPU1\nGPU0   0   N/A\nGPU1   N/A   0\n"
-        "=== Link Type between two GPUs ===\n       GPU0   GPU1\nGPU0   0   XGMI\nGPU1   XGMI   0\n";
-    EXPECT_EQ(NodeImport(text, like("frontier")).object["node"]["links"], json::parse("[[0, 1], [1, 0]]"));
-    const std::string apart = replaced(text, "XGMI", "N/A");
-    EXPECT_EQ(NodeImport(apart, like("frontier")).object["node"]["link"], "pcie.host");
-}
-
 TEST(nvidia_smi_matrix, has_a_line_with_the_names_of_its_gpus) {
     EXPECT_EQ(refusal_of_node("GPU0\t X \tNV12\nGPU1\tNV12\t X \n"),
               "node.txt: error: no line names the GPUs of the matrix");
