@@ -108,7 +108,9 @@ Bytes head_activations(const Transformer& model, const Shard& shard) {
     constexpr double softmax_bytes = 4.0;
     const double kept = keeps_logits(shard.cross_entropy) ? size.element_bytes : softmax_bytes;
     const double inputs = shard.trained.trains("output layer") ? 2.0 : 1.0;
-    return {inputs * size.own_state * size.element_bytes + size.tokens * vocabulary_share(model, shard) * kept};
+    const double taught = model.teacher.empty() ? 0.0 : softmax_bytes;  // the teacher's probabilities
+    return {inputs * size.own_state * size.element_bytes +
+            size.tokens * vocabulary_share(model, shard) * (kept + taught)};
 }
 
 Bytes head_workspace(const Transformer& model, const Shard& shard) {

@@ -73,6 +73,19 @@ std::vector<Module> encoder_modules(const Transformer& model, const LayerSplit& 
     return modules;
 }
 
+std::vector<Module> teacher_module(const Transformer& model, const LayerSplit& split, bool before) {
+    if (model.teacher.empty()) return {};
+    const Transformer& teacher = model.teacher.front();
+    Module all{.name = before ? "teacher embedding" : "teacher head"};
+    for (const Module& module : before ? embedding_modules(teacher, split) : head_modules(teacher, split)) {
+        all.tensors.insert(all.tensors.end(), module.tensors.begin(), module.tensors.end());
+        all.vector.insert(all.vector.end(), module.vector.begin(), module.vector.end());
+        all.rows.insert(all.rows.end(), module.rows.begin(), module.rows.end());
+    }
+    all.frozen.assign(all.tensors.size(), true);
+    return {all};
+}
+
 std::vector<Kernel> encoder_ends_forward(const Transformer& model, const Shard& shard) {
     const Encoder& encoder = model.encoder;
     if (encoder.layers == 0) return {};
@@ -143,26 +156,16 @@ Bytes encoder_ends_activations(const Transformer& model, const Shard& shard) {
 Flops encoder_flops(const Transformer& model, double sequences, const Trained& trained) {
     const Encoder& encoder = model.encoder;
     if (encoder.layers == 0) return {};
-    const bool encodes = trains_encoder(trained), projects = trains_projector(trained);
-    const Rows rows(encoder, sequences);
-    const double width = layer_of_encoder(model).hidden;
-    double layers = 0;
-    each_kind(model, encoder.layers, [&](LayerKind kind, std::uint32_t count) {
-        const Transformer own = of_kind(model, kind);
-        const double share = is_windowed(kind) ? window_share(own.window, encoder.seen()) : 1.0;
-        const double scores = share * encoder.seen() * double(query_width(own) + context_width(own));
-        const double mlp = double(own.hidden) * double(ffn_input_width(own) + own.ffn_hidden);
-        layers += count * (double(qkv_matrices(own)) + double(own.hidden) * double(context_width(own)) + mlp + scores);
+    const Shard shard{.micro_batch = 1, .trained = trained};
+    Flops sum = total_flops(encoder_ends_forward(model, shard)) + total_flops(encoder_ends_backward(model, shard));
+    each_kind(model, encoder.layers, [&](LayerKind kind, std::uint32_t layers) {
+        const bool alone = runs_forward_alone(model, kind, trained);
+        for (const LayerPiece& piece : layer_pieces(model, kind, shard)) {
+            const Flops backward = total_flops(piece.input_backward) + total_flops(piece.weight_backward);
+            sum += (total_flops(piece.forward) + (alone ? Flops{} : backward)) * layers;
+        }
     });
-    const double passes = encodes ? 6.0 : 2.0;
-    double sum = passes * rows.seen * layers + (encodes ? 4.0 : 2.0) * rows.patches * encoder.patch * width;
-    const std::vector<Map> maps = projector_maps(model);
-    for (std::size_t m = 0; m < maps.size(); ++m) {
-        const double inputs = m > 0 || encodes || (projects && norms_input(encoder)) ? 2.0 : 0.0;
-        const double own = 2.0 + (projects ? 2.0 : 0.0) + (projects || encodes ? inputs : 0.0);
-        sum += own * (1.0 + encoder.deep) * rows.merged * maps[m].weights();
-    }
-    return {sum};
+    return sum * sequences;
 }
 
 }  // namespace weft

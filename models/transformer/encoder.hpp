@@ -1,7 +1,6 @@
 // What stands before and after the layers of an encoder (Transformer::encoder): the map of patches, class tokens, a
 // table of positions and norms around its layers, as module "patch embedding"; and the projectors, as "projector".
-// Whole on every tensor rank (Megatron-core models/vision/clip_vit_model.py, conv1; its projector's maps are cut, which
-// is left out: they are a hundredth of an encoder).
+// Whole on every tensor rank (Megatron-core models/vision/clip_vit_model.py, conv1; its projector's cut is left out).
 //
 // Of b sequences with i images of n patches each, of p elements, in hidden size v, to the model's h:
 //   patches      b i n rows      p -> v
@@ -15,6 +14,8 @@
 namespace weft {
 
 std::vector<Module> encoder_modules(const Transformer& model, const LayerSplit& split);
+// Of a teacher, frozen, as one module: what stands before its layers, or after them. None: nothing.
+std::vector<Module> teacher_module(const Transformer& model, const LayerSplit& split, bool before);
 
 // Of one micro-batch: all that is no layer. Backward nothing where it is frozen, but the projector's inputs' gradient
 // where the encoder is trained.

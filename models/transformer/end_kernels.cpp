@@ -43,6 +43,16 @@ void cast_for_output(std::vector<Kernel>& kernels, std::string_view name, double
 // PyTorch's own loss, one kernel after another.
 bool loses_eagerly(const Shard& shard) { return is_eager(shard) && !keeps_logits(shard.cross_entropy); }
 
+// A teacher has the same at its ends. Its loss, a softmax whose logarithm the model's is weighed by, is taken to read
+// and write what the model's does.
+std::vector<Kernel> with_teacher(std::vector<Kernel> kernels, const Transformer& model, const Shard& shard,
+                                 std::vector<Kernel> (*of)(const Transformer&, const Shard&)) {
+    for (const Transformer& teacher : model.teacher) {
+        for (Kernel& kernel : of(teacher, shard)) kernels.push_back(std::move(kernel));
+    }
+    return kernels;
+}
+
 }  // namespace
 
 std::vector<Kernel> embedding_forward(const Transformer& model, const Shard& shard) {
@@ -58,7 +68,7 @@ std::vector<Kernel> embedding_forward(const Transformer& model, const Shard& sha
         kernels.push_back(dropout_kernel("embedding dropout", size.own_state, size.element_bytes));
     }
     for (Kernel& kernel : encoder_ends_forward(model, shard)) kernels.push_back(std::move(kernel));
-    return kernels;
+    return with_teacher(std::move(kernels), model, shard, embedding_forward);
 }
 
 // Rows are added into a gradient of the whole table, which is cleared first.
@@ -92,7 +102,7 @@ std::vector<Kernel> head_forward(const Transformer& model, const Shard& shard) {
             ? eager_loss(size.tokens * vocabulary, size.element_bytes)
             : std::vector{memory_kernel("cross entropy", size.tokens * vocabulary, loss_forward_bytes(shard))};
     kernels.insert(kernels.end(), loss.begin(), loss.end());
-    return kernels;
+    return with_teacher(std::move(kernels), model, shard, head_forward);
 }
 
 std::vector<Kernel> head_backward(const Transformer& model, const Shard& shard) {

@@ -102,7 +102,9 @@ Flops model_flops(const Transformer& model, double sequences, double sequence, c
     const double scores = over_layers(model, [&](const Transformer& own, LayerKind kind) {
         return attended_share(own, kind, sequence) * score_width(own) * sequence + further_multiply_adds(own, sequence);
     });
-    const Flops all = encoder_flops(model, sequences, trained) + Flops{6.0 * tokens * (matrices(model) + scores)};
+    Flops beside = encoder_flops(model, sequences, trained);
+    for (const Transformer& teacher : model.teacher) beside += model_flops(teacher, sequences, sequence) / 3.0;
+    const Flops all = beside + Flops{6.0 * tokens * (matrices(model) + scores)};
     if (trained.everything()) return all;
     const double adapters = trained.width > 0 ? static_cast<double>(trained_parameters(model, trained)) : 0.0;
     return all + Flops{tokens * (6.0 * adapters - 2.0 * matrices(model, trained.frozen))};

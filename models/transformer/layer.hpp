@@ -115,9 +115,9 @@ struct Indexer {
     bool operator==(const Indexer&) const = default;
 };
 
-// Whose a layer is: of the model that learns a language, or of what makes tokens of images before it, whose tokens see
-// one another whichever comes first.
-enum class LayerOf : std::uint8_t { language, encoder };
+// Whose a layer is: of the model that learns a language; of what makes tokens of images before it, whose tokens see one
+// another whichever comes first; or of a teacher, which runs forward alone.
+enum class LayerOf : std::uint8_t { language, encoder, teacher };
 
 // What a layer is made of: a mixer and a feed-forward (an MLP of ffn_hidden, or experts), each behind a norm.
 struct Layer {

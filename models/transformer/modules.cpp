@@ -207,6 +207,7 @@ std::vector<Module> embedding_modules(const Transformer& model, const LayerSplit
     if (model.embedding_norm) modules.push_back(norm_module("embedding norm", model));
     train(modules, model, split.trained, split.tensor);
     for (Module& module : encoder_modules(model, split)) modules.push_back(std::move(module));
+    for (Module& module : teacher_module(model, split, true)) modules.push_back(std::move(module));
     return modules;
 }
 
@@ -217,6 +218,7 @@ std::vector<Module> head_modules(const Transformer& model, const LayerSplit& spl
         modules.push_back(linear("output layer", model.biases.head, model.hidden, outputs));
     }
     train(modules, model, split.trained, split.tensor);
+    for (Module& module : teacher_module(model, split, false)) modules.push_back(std::move(module));
     return modules;
 }
 

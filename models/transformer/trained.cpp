@@ -56,10 +56,8 @@ bool stands_beside(const Layer& layer, AdapterTarget target, std::string_view mo
 
 template <class Visit>  // of each target that is adapted: visit(target)
 void each_target(const Trained& trained, Visit visit) {
-    for (const std::string& name : all_enumerator_names<AdapterTarget>()) {
-        if (const AdapterTarget target = *enumerator_called<AdapterTarget>(name); trained.targets.has(target))
-            visit(target);
-    }
+    for (unsigned i = 0; i <= static_cast<unsigned>(AdapterTarget::out_proj); ++i)
+        if (const auto target = static_cast<AdapterTarget>(i); trained.targets.has(target)) visit(target);
 }
 
 // A map beside which an adapter stands, whole.
@@ -115,22 +113,13 @@ void add_adapter(LayerPiece& piece, const AdaptedMap& map, const Trained& traine
                                 gemm_kernel("adapter down weight gradient", down, inputs, rows, e)});
 }
 
-bool stands_in_some_layer(const Transformer& model, AdapterTarget target) {
-    return std::ranges::any_of(kinds_of(model), [&](LayerKind kind) {
-        const Transformer own = of_kind(model, kind);
-        return own.of == LayerOf::language &&
-               std::ranges::any_of(layer_modules(own, own_kind(kind), {}),
-                                   [&](const Module& module) { return stands_beside(own, target, module.name); });
-    });
-}
-
 void adapter_obstacles(const Transformer& model, const Trained& trained, std::uint32_t tensor,
                        std::vector<std::string>& why) {
     using enum AdapterTarget;
     if (trained.targets.empty()) why.emplace_back("adapters stand beside no map; name some as adapters.targets");
     each_target(trained, [&](AdapterTarget target) {
         const std::string_view name = enumerator_name(target);
-        if (!stands_in_some_layer(model, target))
+        if (trained_parameters(model, {.frozen = whole_model, .targets = {target}, .width = 1}) == 0)
             why.push_back(fmt::format("no layer of {} has a {}", model.name, name));
         if (target == gate_proj && !model.gated)
             why.push_back(fmt::format("the MLP of {} has no gate_proj", model.name));

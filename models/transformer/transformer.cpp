@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "models/transformer/kernels.hpp"
+#include "models/transformer/encoder.hpp"
 #include "models/transformer/prediction.hpp"
 #include "models/transformer/recurrence.hpp"
 #include "sim/base/check.hpp"
@@ -13,9 +13,11 @@
 namespace weft {
 namespace {
 
+// A teacher's are none of the model's.
 std::uint64_t parameters_of(const std::vector<Module>& modules) {
-    return std::accumulate(modules.begin(), modules.end(), std::uint64_t{0},
-                           [](std::uint64_t sum, const Module& module) { return sum + module_parameters(module); });
+    return sum_of<std::uint64_t>(modules, [](const Module& module) {
+        return module.name.starts_with("teacher") ? std::uint64_t{0} : module_parameters(module);
+    });
 }
 
 }  // namespace
@@ -75,105 +77,6 @@ std::uint64_t qkv_matrices(const Transformer& model) {
     if (latent.q_rank == 0) return down + up + hidden * query_width(model);
     return down + up + latent.q_rank * (hidden + query_width(model));
 }
-static bool has_experts(const Experts& experts, std::uint32_t layer) {
-    if (experts.count == 0 || layer < experts.first_dense) return false;
-    return (layer - experts.first_dense) % experts.every == 0;
-}
-
-static bool is_windowed(const AttentionWindow& window, std::uint32_t layer) {
-    if (window.tokens == 0 || layer < window.first_full) return false;
-    return window.full_every == 0 || (layer - window.first_full + 1) % window.full_every != 0;
-}
-
-LayerKind layer_kind(const Transformer& model, std::uint32_t layer) {
-    const bool encodes = layer < model.encoder.layers;
-    layer = encodes ? layer : std::min(layer, model.layers - 1) - model.encoder.layers;
-    const std::size_t named = model.kinds.empty() ? 0
-                              : encodes           ? model.kinds.size() - 1
-                                                  : model.pattern[layer % model.pattern.size()];
-    const Layer& own = layer_of(model, static_cast<LayerKind>(kinds_of_a_layer * named));
-    const unsigned expert = has_experts(own.experts, layer) ? 1 : 0, windowed = is_windowed(own.window, layer) ? 2 : 0;
-    return static_cast<LayerKind>(kinds_of_a_layer * named + expert + windowed);
-}
-
-const Layer& layer_of(const Transformer& model, LayerKind kind) {
-    return model.kinds.empty() ? model : model.kinds[static_cast<std::size_t>(kind) / kinds_of_a_layer].layer;
-}
-
-Transformer of_kind(const Transformer& model, LayerKind kind) {
-    Transformer own = model;
-    static_cast<Layer&>(own) = layer_of(model, kind);
-    own.kinds.clear();
-    own.pattern.clear();
-    own.layers = model.own_layers();
-    own.encoder.layers = 0;
-    return own;
-}
-
-// What a rank sees of an encoder's layers: all tokens of the images of its micro-batch.
-Shard of_kind(const Transformer& model, LayerKind kind, const Shard& shard) {
-    if (layer_of(model, kind).of == LayerOf::language) return shard;
-    Shard own = shard;
-    own.micro_batch *= model.encoder.images;
-    own.sequence = model.encoder.seen();
-    own.packing = {};
-    own.trained = of_kind(model, kind, shard.trained);
-    return own;
-}
-
-LayerSplit of_kind(const Transformer& model, LayerKind kind, const LayerSplit& split) {
-    LayerSplit own = split;
-    own.trained = of_kind(model, kind, split.trained);
-    return own;
-}
-
-Trained of_kind(const Transformer& model, LayerKind kind, const Trained& trained) {
-    if (layer_of(model, kind).of == LayerOf::language) return trained;
-    return trained.frozen.has(ModelPart::encoder) ? Trained{.frozen = whole_model} : Trained{};
-}
-
-bool runs_forward_alone(const Transformer& model, LayerKind kind, const Trained& trained) {
-    return layer_of(model, kind).of == LayerOf::encoder && trained.frozen.has(ModelPart::encoder);
-}
-
-// Behind the last rule's first layer, kinds come again after the least number of layers that all rules divide.
-std::vector<std::uint32_t> layers_by_kind(const Transformer& model, std::uint32_t layers) {
-    std::uint32_t first = model.encoder.layers;
-    std::uint64_t period = std::max<std::size_t>(1, model.pattern.size());
-    const auto obey = [&](const Layer& layer) {
-        first = std::max(
-            {first, layer.experts.first_dense + model.encoder.layers, layer.window.first_full + model.encoder.layers});
-        for (const std::uint64_t every : {layer.experts.every, std::max(1U, layer.window.full_every)})
-            if (period < model.layers) period = std::lcm(period, every);
-    };
-    obey(model);
-    for (const NamedLayer& kind : model.kinds) obey(kind.layer);
-    std::vector<std::uint32_t> found(layer_kinds(model));
-    const auto add = [&](std::uint64_t layer, std::uint64_t times) {
-        const LayerKind kind = layer_kind(model, static_cast<std::uint32_t>(layer));
-        found[static_cast<std::size_t>(kind)] += static_cast<std::uint32_t>(times);
-    };
-    const std::uint64_t own = std::min(layers, model.layers), begin = std::min<std::uint64_t>(first, own);
-    for (std::uint64_t layer = 0; layer < begin; ++layer) add(layer, 1);
-    for (std::uint64_t layer = begin; layer < std::min(own, begin + period); ++layer)
-        add(layer, (own - layer - 1) / period + 1);
-    if (layers > own) add(model.layers, layers - own);
-    return found;
-}
-
-std::vector<LayerKind> kinds_of(const Transformer& model) {
-    std::vector<LayerKind> kinds;
-    each_kind(model, model.layers, [&](LayerKind kind, std::uint32_t) { kinds.push_back(kind); });
-    return kinds;
-}
-
-std::uint32_t expert_layers(const Transformer& model) {
-    std::uint32_t sum = 0;
-    each_kind(model, model.layers,
-              [&](LayerKind kind, std::uint32_t layers) { sum += has_experts(kind) ? layers : 0; });
-    return sum;
-}
-
 bool rotates(const Transformer& model, LayerKind kind) {
     if (model.mixer != Mixer::attention || model.positions != Positions::rotary) return false;
     return model.window.tokens == 0 || model.window.full_rotary || is_windowed(kind);
@@ -259,8 +162,9 @@ std::uint64_t layer_parameters(const Transformer& model, LayerKind kind, const L
 
 std::uint64_t parameters(const Transformer& model, const LayerSplit& split) {
     std::uint64_t total = parameters_of(embedding_modules(model, split)) + parameters_of(head_modules(model, split));
-    each_kind(model, model.layers,
-              [&](LayerKind kind, std::uint32_t layers) { total += layers * layer_parameters(model, kind, split); });
+    each_kind(model, model.layers, [&](LayerKind kind, std::uint32_t layers) {
+        if (layer_of(model, kind).of != LayerOf::teacher) total += layers * layer_parameters(model, kind, split);
+    });
     if (model.mtp_layers > 0) total += model.mtp_layers * prediction_parameters(model, split);
     return total;
 }

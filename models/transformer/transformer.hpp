@@ -49,6 +49,12 @@ struct Encoder {
     bool operator==(const Encoder&) const = default;
 };
 
+// Windowed: in its attention. Of the layers of kinds[n] the same plus 4 n: is_windowed and has_experts tell these, too.
+enum class LayerKind : std::uint8_t { dense, expert, windowed_dense, windowed_expert };
+constexpr std::size_t kinds_of_a_layer = 4;
+constexpr bool has_experts(LayerKind kind) { return (static_cast<unsigned>(kind) & 1U) != 0; }
+constexpr bool is_windowed(LayerKind kind) { return (static_cast<unsigned>(kind) & 2U) != 0; }
+
 // All layers are as the base says; or, in a model with `kinds`, as the kinds that `pattern` tells in turn, again and
 // again (indices of kinds).
 struct Transformer : Layer {
@@ -63,17 +69,17 @@ struct Transformer : Layer {
     std::vector<NamedLayer> kinds;
     std::vector<std::uint8_t> pattern;
     Encoder encoder;
+    // None, or one whose output this model learns from (distillation, Hinton et al. 2015, 1503.02531): it runs forward
+    // beside it, on the same ranks, each model part a share of its layers behind its own (place_teacher), which `order`
+    // then says of each layer. `layers` counts them, `parameters` does not.
+    std::vector<Transformer> teacher;
+    std::vector<LayerKind> order;
 
-    // Of the language model: `layers` without those of an encoder.
-    std::uint32_t own_layers() const { return layers - encoder.layers; }
+    // Of the language model: `layers` without those of an encoder and a teacher.
+    std::uint32_t own_layers() const { return layers - encoder.layers - (order.empty() ? 0 : teacher.front().layers); }
     bool operator==(const Transformer&) const = default;
 };
 
-// Windowed: in its attention. Of the layers of kinds[n] the same plus 4 n: is_windowed and has_experts tell these, too.
-enum class LayerKind : std::uint8_t { dense, expert, windowed_dense, windowed_expert };
-constexpr std::size_t kinds_of_a_layer = 4;
-constexpr bool has_experts(LayerKind kind) { return (static_cast<unsigned>(kind) & 1U) != 0; }
-constexpr bool is_windowed(LayerKind kind) { return (static_cast<unsigned>(kind) & 2U) != 0; }
 inline std::size_t layer_kinds(const Transformer& model) {
     return kinds_of_a_layer * std::max<std::size_t>(1, model.kinds.size());
 }
@@ -89,7 +95,11 @@ struct LayerSplit;
 LayerSplit of_kind(const Transformer& model, LayerKind kind, const LayerSplit& split);
 struct Shard;
 Shard of_kind(const Transformer& model, LayerKind kind, const Shard& shard);
-// Whether layers of this kind have no backward pass: of an encoder that is frozen, before which nothing is trained.
+// Adds the layers of a teacher, of which each model part has its share (teacher_layers), behind those that it has.
+void place_teacher(Transformer& model, std::span<const std::uint32_t> parts);
+std::uint32_t teacher_layers(const Transformer& model, std::size_t part, std::size_t parts);
+// Whether layers of this kind have no backward pass: of a teacher, or of an encoder that is frozen, before which
+// nothing is trained.
 bool runs_forward_alone(const Transformer& model, LayerKind kind, const Trained& trained);
 constexpr LayerKind own_kind(LayerKind kind) {
     return static_cast<LayerKind>(static_cast<unsigned>(kind) % kinds_of_a_layer);
@@ -175,9 +185,10 @@ std::uint64_t module_parameters(const Module& module);
 // by attention and MLP is "input norm". Attention's sinks and the norms of queries and keys are in "qkv".
 std::vector<Module> layer_modules(const Transformer& model, LayerKind kind, const LayerSplit& split);
 // "embedding", "positions", "embedding norm", then of an encoder "patch embedding" with all that stands before and
-// after its layers, and "projector"
+// after its layers, and "projector"; of a teacher "teacher embedding"
 std::vector<Module> embedding_modules(const Transformer& model, const LayerSplit& split);
-std::vector<Module> head_modules(const Transformer& model, const LayerSplit& split);  // "final norm", "output layer"
+std::vector<Module> head_modules(const Transformer& model,
+                                 const LayerSplit& split);  // "final norm", "output layer", "teacher head"
 
 // Parameter counts of one tensor rank out of `tensor` (1: the whole). Exact integers.
 // Matrices and column-parallel biases are divided; norms and row-parallel biases are replicated.

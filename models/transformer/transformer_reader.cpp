@@ -266,6 +266,13 @@ Transformer read_transformer(Field field, std::string name) {
     if (field.has("experts")) model.experts = read_experts(field.object("experts"), model);
     if (field.has("layer_kinds") || field.has("layer_pattern")) read_kinds(field, model);
     if (field.has("encoder")) read_encoder(field.object("encoder"), model);
+    if (field.has("teacher")) {
+        try {
+            model.teacher.push_back(load_transformer(field.text("teacher")));
+        } catch (const ConfigError& error) {
+            field.error("teacher", "{}", error.diagnostics().front().message);
+        }
+    }
     check_size(field, model);
     field.done({{field.path(), model_synonyms()}});
     return model;

@@ -10,10 +10,6 @@
 namespace weft::commands {
 namespace {
 
-std::uint32_t nodes_asked(const po::variables_map& arguments, const MachineInfo& machine) {
-    return count_option(arguments, {"nodes"}).value_or(machine.nodes);
-}
-
 RankId read_rank(std::string_view text, std::uint32_t ranks) {
     if (const auto rank = parse_as<std::uint32_t>(text); rank && *rank < ranks) return RankId(*rank);
     throw OptionError("--route: expected two ranks from 0 to {}, as in 0,9; got \"{}\"", ranks - 1, text);
@@ -32,7 +28,7 @@ RouteFacts route_asked(std::string_view pair, const Topology& topology) {
 Answer run_topology(const po::variables_map& arguments) {
     const Machine machine = Machine::load(arguments["machine"].as<std::string>());
     MachineInfo info = machine.info();
-    const std::uint32_t nodes = nodes_asked(arguments, info);
+    const std::uint32_t nodes = count_option(arguments, {"nodes"}).value_or(info.nodes);
     // Too many nodes are reported by topology().
     const Fabric fabric = nodes <= info.most_nodes ? fabric_option(arguments, info, nodes) : Fabric{};
     const Topology topology = machine.topology(nodes, fabric);

@@ -111,30 +111,28 @@ Json kind_json(const Layer& layer, const Layer& model) {
 }
 
 Json encoder_json(const Encoder& encoder, const Layer& layer) {
-    Json json{{"layers", encoder.layers},
-              {"hidden", layer.hidden},
-              {"heads", layer.heads},
-              {"kv_heads", layer.kv_heads},
-              {"head_size", layer.head_size},
-              {"ffn_hidden", layer.ffn_hidden},
-              {"gated", layer.gated},
-              {"biases", layer.biases.qkv},
-              {"norm", enumerator_name(layer.norm)},
-              {"positions", enumerator_name(layer.positions)},
-              {"tokens", encoder.tokens},
-              {"patch", encoder.patch},
-              {"patch_bias", encoder.patch_bias},
-              {"class_tokens", encoder.class_tokens},
-              {"positions_length", encoder.positions},
-              {"outer_norms", encoder.outer_norms},
-              {"merge", encoder.merge},
-              {"pool", encoder.pool},
-              {"projector", encoder.projector},
-              {"projector_bias", encoder.projector_bias},
-              {"projector_norm", enumerator_name(encoder.projector_norm)},
-              {"deep", encoder.deep}};
-    if (layer.window.tokens > 0) json["attention_window"] = window_json(layer.window);
-    return json;
+    return {{"layers", encoder.layers},
+            {"hidden", layer.hidden},
+            {"heads", layer.heads},
+            {"kv_heads", layer.kv_heads},
+            {"head_size", layer.head_size},
+            {"ffn_hidden", layer.ffn_hidden},
+            {"gated", layer.gated},
+            {"biases", layer.biases.qkv},
+            {"norm", enumerator_name(layer.norm)},
+            {"positions", enumerator_name(layer.positions)},
+            {"tokens", encoder.tokens},
+            {"patch", encoder.patch},
+            {"patch_bias", encoder.patch_bias},
+            {"class_tokens", encoder.class_tokens},
+            {"positions_length", encoder.positions},
+            {"outer_norms", encoder.outer_norms},
+            {"merge", encoder.merge},
+            {"pool", encoder.pool},
+            {"projector", encoder.projector},
+            {"projector_bias", encoder.projector_bias},
+            {"projector_norm", enumerator_name(encoder.projector_norm)},
+            {"deep", encoder.deep}};
 }
 
 }  // namespace
@@ -179,8 +177,12 @@ Json model_json(const Transformer& model) {
     if (model.window.tokens > 0) json["attention_window"] = window_json(model.window);
     if (model.mtp_layers > 0) json["mtp_layers"] = model.mtp_layers;
     if (model.experts.count > 0) json["experts"] = experts_json(model.experts);
+    if (!model.teacher.empty()) json["teacher"] = model.teacher.front().name;
     for (const NamedLayer& kind : model.kinds) {
-        if (kind.layer.of == LayerOf::encoder) json["encoder"] = encoder_json(model.encoder, kind.layer);
+        if (kind.layer.of == LayerOf::encoder) {
+            json["encoder"] = encoder_json(model.encoder, kind.layer);
+            if (kind.layer.window.tokens > 0) json["encoder"]["attention_window"] = window_json(kind.layer.window);
+        }
         if (kind.layer.of == LayerOf::language) json["layer_kinds"][kind.name] = kind_json(kind.layer, model);
     }
     for (const std::uint8_t kind : model.pattern) json["layer_pattern"].push_back(model.kinds[kind].name);

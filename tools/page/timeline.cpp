@@ -9,6 +9,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/base/enumerators.hpp"
+#include "sim/base/texts.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/timeline_trace.hpp"
 #include "topologies/measurements/measurement.hpp"
@@ -19,15 +20,12 @@ namespace {
 
 enum class Activity : std::uint8_t { forward, backward, weights, recompute, optimizer, other, communication };
 
-// Of computation by the words of its label, `weights` where it is of their gradients alone; every exchange is
-// communication.
+// By the words of a label, `weights` where it is of their gradients alone; every exchange is communication.
 Activity activity_of(const Program& program, const Op& op) {
     if (op.kind == OpKind::exchange) return Activity::communication;
     const std::string_view label = program.labels[index(op.label)];
     if (label.starts_with("forward")) return Activity::forward;
-    if (label.starts_with("backward")) {
-        return label.find("weight") != std::string_view::npos ? Activity::weights : Activity::backward;
-    }
+    if (label.starts_with("backward")) return contains(label, "weight") ? Activity::weights : Activity::backward;
     if (label.starts_with("recompute")) return Activity::recompute;
     if (label.starts_with("optimizer")) return Activity::optimizer;
     return Activity::other;

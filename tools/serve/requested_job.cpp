@@ -96,6 +96,8 @@ struct NameCheck {
                     const bool of_library = inner.rfind(".libraries") != std::string::npos;
                     of_library ? check(inner, value, "library of a fabric", embedded::fabrics())
                                : check(inner, value, kind, files);
+                } else if (last == "teacher") {
+                    check(inner, value, "model", embedded::catalog());
                 } else if (last == "device") {
                     check(inner, value, "device", embedded::devices());
                 } else if (last == "tuner") {

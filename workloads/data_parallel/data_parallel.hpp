@@ -27,9 +27,11 @@ struct StageModule : Module {
     // Whether it belongs to no layer.
     bool is_before_layers() const {
         return name == "embedding" || name == "positions" || name == "embedding norm" || name == "patch embedding" ||
-               name == "projector";
+               name == "projector" || name == "teacher embedding";
     }
-    bool is_after_layers() const { return name == "final norm" || name == "output layer" || name == "tied embedding"; }
+    bool is_after_layers() const {
+        return name == "final norm" || name == "output layer" || name == "tied embedding" || name == "teacher head";
+    }
 };
 
 enum class StepKind : std::uint8_t { first, steady };  // the first step of a run records, connects and gathers more

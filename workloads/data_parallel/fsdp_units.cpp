@@ -55,7 +55,7 @@ bool has_module(const ShardingInput& input, std::uint32_t chunk, std::string_vie
 UnitKind kind_outside_layers(const ShardingInput& input, const StageModule& module) {
     const bool tied = has_module(input, module.chunk, "final norm") && !has_module(input, module.chunk, "output layer");
     if (input.fsdp.version == 1 || tied) return UnitKind::root;
-    const bool after = module.name == "final norm" || module.name == "output layer";
+    const bool after = module.is_after_layers() && module.name != "tied embedding";
     return after ? UnitKind::head : UnitKind::embedding;
 }
 

@@ -136,6 +136,7 @@ void refuse_rare_terms(const Transformer& model, Unsayable& unsayable) {
     unsayable.unless(model.value_size == 0 || model.value_size == model.head_size, "model.value_size", why);
     unsayable.unless(!model.keys_are_values, "model.keys_are_values", why);
     unsayable.unless(model.encoder.layers == 0, "model.encoder", why);
+    unsayable.unless(model.teacher.empty(), "model.teacher", why);
 }
 
 void refuse_unlike_layers(const Transformer& model, Unsayable& unsayable) {

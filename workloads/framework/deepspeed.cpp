@@ -106,7 +106,7 @@ std::vector<Call> expert_counts(const Job& job) {
 std::vector<Call> crossing(const Job& job, bool cut, std::string_view label) {
     std::vector<Call> calls;
     if (cut) calls.push_back(partition_meta(job));
-    calls.push_back(boundary(hidden_state(job) / (cut ? job.layout.tensor : 1), label, element_name(job)));
+    calls.push_back(boundary(state_between_stages(job) / (cut ? job.layout.tensor : 1), label, element_name(job)));
     return calls;
 }
 

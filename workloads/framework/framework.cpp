@@ -54,6 +54,12 @@ bool gathers_before_routing(const Job& job) {
     return shares_tokens(job) && job.model.experts.count > 0 && job.framework->routing == TokenRouting::by_all;
 }
 
+// A teacher's beside it, both ways (NVIDIA/Model-Optimizer, modelopt/torch/distill/plugins/megatron.py).
+Bytes state_between_stages(const Job& job) {
+    const double taught = job.model.teacher.empty() ? 0.0 : job.model.teacher.front().hidden;
+    return hidden_state(job) * (1.0 + taught / job.model.hidden);
+}
+
 Bytes hidden_state(const Job& job) { return {tokens(job) * job.model.hidden * element_bytes(job.precision)}; }
 
 std::string_view element_name(const Job& job) {

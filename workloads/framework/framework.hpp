@@ -212,7 +212,8 @@ bool shares_tokens(const Job& job);  // sequence parallelism among tensor ranks
 // Whether tensor ranks each keep a share of the inputs of checkpointed layers: DeepSpeed's partition_activations
 // (activation_checkpointing.py), Megatron-LM's --distribute-saved-activations (core/tensor_parallel/random.py).
 bool shares_checkpoints(const Job& job);
-bool gathers_before_routing(const Job& job);    // whether those then all route all tokens of a layer with experts
+bool gathers_before_routing(const Job& job);  // whether those then all route all tokens of a layer with experts
+Bytes state_between_stages(const Job& job);
 Bytes hidden_state(const Job& job);             // b s h elements: the activation between layers and stages, whole
 std::string_view element_name(const Job& job);  // "fp16", ...
 

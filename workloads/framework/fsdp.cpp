@@ -201,7 +201,7 @@ std::vector<Call> expert_counts(const Job& job) {
 }
 
 std::vector<Call> crossing(const Job& job, std::string_view label) {
-    return {boundary_call(hidden_state(job) / job.layout.tensor, label, element_name(job))};
+    return {boundary_call(state_between_stages(job) / job.layout.tensor, label, element_name(job))};
 }
 
 // torchtitan distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part: the embedding and the head weigh a

@@ -154,7 +154,8 @@ std::vector<Call> crossing(const Job& job, std::string_view label) {
     if (job.megatron.variable_sequence == Setting::on || job.predicts_apart())
         calls.push_back(boundary_call(24_B, "shape", "int64"));
     const bool own_share = job.sequence_parallel == SequenceParallel::on || scatters_boundaries(job);
-    calls.push_back(boundary_call(hidden_state(job) / (own_share ? job.layout.tensor : 1), label, element_name(job)));
+    calls.push_back(
+        boundary_call(state_between_stages(job) / (own_share ? job.layout.tensor : 1), label, element_name(job)));
     return calls;
 }
 

@@ -85,4 +85,7 @@ inline constexpr std::string_view variants_since = "core-0.16";
 inline constexpr std::string_view bare_layers_since = "core-0.13";   // --no-rope-freq
 inline constexpr std::string_view stage_layout_since = "core-0.13";  // --pipeline-model-parallel-layout
 
+// What an encoder or a teacher beside the model refuses (workloads/job/beside.cpp).
+void check_beside(const Job& job, const Refusals& refuse);
+
 }  // namespace weft

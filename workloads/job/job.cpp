@@ -122,8 +122,23 @@ static std::uint32_t shard_ranks(const Job& job) {
     return ranks;
 }
 
+// Of the model's own layers, by the rule of the job.
+static std::vector<std::uint32_t> dealt_layers(const Job& job, std::string& why) {
+    const std::uint32_t layers = job.model.own_layers(), parts = job.model_parts();
+    const StageSplit rule = job.layout.split;
+    if (rule == StageSplit::even) return even_split(layers, parts, why);
+    if (rule == StageSplit::ends) return ends_split(layers, parts, why);
+    if (rule == StageSplit::uniform || rule == StageSplit::parameters) return items_split(job, why);
+    return rule == StageSplit::by_hand ? by_hand(job, why) : job.framework->split(layers, parts, why);
+}
+
 void settle_groups(Job& job) {
     job.model.encoder.images = job.batch.images;
+    std::string why;  // which check_job says
+    if (std::vector<std::uint32_t> parts = dealt_layers(job, why); !job.model.teacher.empty() && !parts.empty()) {
+        parts.front() += job.model.encoder.layers;
+        place_teacher(job.model, parts);
+    }
     job.layout.shard_ranks = shard_ranks(job);
     job.layout.expert_inner = expert_inner(job);
     settle_imbalance(job);
@@ -149,20 +164,11 @@ std::uint64_t Job::embedding_matrix() const {
     return padded_vocabulary(model, ranks) / ranks * model.hidden;
 }
 
-// Of the model's own layers, by the rule of the job.
-static std::vector<std::uint32_t> dealt_layers(const Job& job, std::string& why) {
-    const std::uint32_t layers = job.model.own_layers(), parts = job.model_parts();
-    const StageSplit rule = job.layout.split;
-    if (rule == StageSplit::even) return even_split(layers, parts, why);
-    if (rule == StageSplit::ends) return ends_split(layers, parts, why);
-    if (rule == StageSplit::uniform || rule == StageSplit::parameters) return items_split(job, why);
-    return rule == StageSplit::by_hand ? by_hand(job, why) : job.framework->split(layers, parts, why);
-}
-
 std::vector<std::uint32_t> Job::part_layers(std::string& why) const {
     std::vector<std::uint32_t> layers = dealt_layers(*this, why);
     if (layers.empty()) return layers;
     layers.front() += model.encoder.layers;
+    for (std::size_t part = 0; part < layers.size(); ++part) layers[part] += teacher_layers(model, part, layers.size());
     layers.at(prediction_part()) += model.mtp_layers;
     return layers;
 }
@@ -213,21 +219,9 @@ static void check_size(const Job& job, const Refusals& refuse) {
         micro_batches, job.model.layers, job.layout.pipeline, operations, most_operations);
 }
 
-static void check_encoder(const Job& job, const Refusals& refuse) {
-    const Encoder& encoder = job.model.encoder;
-    if (encoder.layers == 0)
-        return refuse.when(job.batch.images > 0, "batch.images", "{} has no encoder of images", job.model.name);
-    refuse.when(job.batch.images == 0, "batch.images", "without images leave out model.encoder");
-    const double tokens = job.batch.images * encoder.given();
-    refuse.when(tokens > job.batch.sequence, "batch.images", "{} images are {:.0f} tokens, more than a sequence of {}",
-                job.batch.images, tokens, job.batch.sequence);
-    refuse.when(job.layout.context > 1, "layout.context", "how context ranks share an encoder's images is not known");
-    refuse.when(job.optimizer.rule == UpdateRule::muon, "optimizer", "Muon of an encoder's matrices is not known");
-}
-
 static void check_model(const Job& job, const Refusals& refuse) {
     const Transformer& model = job.model;
-    check_encoder(job, refuse);
+    check_beside(job, refuse);
     refuse.when(
         model.mtp_layers > 0 && job.framework->name != "megatron", "model.mtp_layers",
         "{} has no modules that predict further tokens, Megatron-core has; leave them out with model.mtp_layers=0",

@@ -89,8 +89,8 @@ void around_adapters(const Job& job, Piece piece, Pass pass, Around& around) {
 }
 
 void around_forward(const Job& job, Piece piece, Around& around) {
-    const bool adapts = adapters_beside(job.model, job.trained, module_of(piece)) > 0;
-    const bool gives_input = adapts && job.megatron.overlap_tensor == Setting::off;
+    const bool gives_input =
+        adapters_beside(job.model, job.trained, module_of(piece)) > 0 && job.megatron.overlap_tensor == Setting::off;
     const bool summed_later = piece == Piece::projection && job.model.parallel_residual;  // with the MLP's output
     if (is_column(piece) && shares_tokens(job)) {
         if (piece == Piece::head) return around.before.push_back(gather_hidden(job, "all-gather head input"));

@@ -70,7 +70,7 @@ std::vector<Kernel> repeated_kernels(const Job& job, LayerKind kind, const Layer
 
 LayerCosts layer_costs(const Plan& plan, const Job& job, LayerKind kind, const KernelSum& time) {
     LayerCosts costs;
-    costs.forward_alone = job.model.of == LayerOf::encoder && !job.trained.everything();
+    costs.forward_alone = job.model.of != LayerOf::language && !job.trained.everything();
     std::vector<LayerPiece> pieces;
     bool replays = false;  // some piece before
     for (LayerPiece& piece : layer_pieces(job.model, kind, job.shard())) {
@@ -156,6 +156,7 @@ class StageModules {
         for (const Module& module : modules) {
             stage_.modules.push_back({module, layer, chunk});
             stage_.modules.back().expert = module.expert && job_.reduces_experts_apart();
+            stage_.modules.back().forward_alone = module.name.starts_with("teacher");
         }
     }
 

@@ -33,23 +33,45 @@ class EndWriter : protected LayerWriter {
     void embedding_backward(const At& at, Halves halves) {
         if (halves != Halves::weight) calls(around(at, Piece::embedding, Pass::backward).before, at);
         if (halves == Halves::input) return;
-        for (std::size_t m = end_of_embedding(at); m-- > at.module;) before(at, m);
+        std::size_t end = end_of_embedding(at);
+        if (stage_.modules[end - 1].forward_alone) --end;  // a teacher's
+        for (std::size_t m = end; m-- > at.module;) before(at, m);
         compute(at, "backward embedding", plan_.costs.embedding_backward);
-        for (std::size_t m = end_of_embedding(at); m-- > at.module;) after(at, m);
+        for (std::size_t m = end; m-- > at.module;) after(at, m);
     }
 
+    // The last modules of a stage, behind the final norm; 0: there is none.
+    std::size_t module_after(const At& at, std::string_view name, std::string_view or_name = {}) const {
+        for (std::size_t m = at.module + 1; m < stage_.modules.size() && stage_.modules[m].chunk == at.pass.chunk;
+             ++m) {
+            if (stage_.modules[m].name == name || stage_.modules[m].name == or_name) return m;
+        }
+        return 0;
+    }
+    std::size_t output_layer(const At& at) const { return module_after(at, "output layer", "tied embedding"); }
+    // A teacher's output layer computes with the model's, for which it sums as much over its tensor ranks.
+    void teacher_forward(const At& at) {
+        const std::size_t module = module_after(at, "teacher head");
+        if (module == 0) return;
+        const Chunk& chunk = stage_.chunks[at.pass.chunk];
+        before(at, module);
+        calls(around(layer_at(at, chunk, chunk.layers - 1), Piece::head, Pass::forward).before, at);
+        calls(job_.framework->loss(job_), at);
+        after(at, module);
+    }
     void head_forward(const At& at) {
-        const bool has_output_layer = stage_.modules.size() > at.module + 1;
+        const std::size_t output = output_layer(at);
         before(at, at.module);
         compute(at, "forward final norm", plan_.costs.final_norm_forward);
         after(at, at.module);
         for (std::uint32_t loss = 0; loss <= job_.model.mtp_layers; ++loss) {
             calls(around(at, Piece::head, Pass::forward).before, at);
-            if (has_output_layer && loss == 0) before(at, at.module + 1);
+            if (output > 0 && loss == 0) before(at, output);
             compute(at, "forward head", plan_.costs.head_forward);
-            if (has_output_layer && loss == job_.model.mtp_layers) after(at, at.module + 1);
+            if (output > 0 && loss == job_.model.mtp_layers) after(at, output);
             calls(job_.framework->loss(job_), at);
         }
+        teacher_forward(at);
     }
     void loss_backward(const At& at, Halves halves) {
         const PartCosts& costs = plan_.costs;
@@ -62,10 +84,10 @@ class EndWriter : protected LayerWriter {
     }
     void head_backward(const At& at, Halves halves) {
         const PartCosts& costs = plan_.costs;
-        const bool has_output_layer = stage_.modules.size() > at.module + 1;
-        if (has_output_layer && halves != Halves::weight) before(at, at.module + 1);
+        const std::size_t output = output_layer(at);
+        if (output > 0 && halves != Halves::weight) before(at, output);
         for (std::uint32_t loss = 0; loss <= job_.model.mtp_layers; ++loss) loss_backward(at, halves);
-        if (has_output_layer && halves != Halves::input) after(at, at.module + 1);
+        if (output > 0 && halves != Halves::input) after(at, output);
         if (halves != Halves::weight) {
             before(at, at.module);
             compute(at, "backward final norm", costs.final_norm_backward);

@@ -6,31 +6,14 @@
 #include "workloads/formats/keys.hpp"
 
 namespace weft {
-namespace {
-
-// What a class does whatever its configuration says.
-struct EncoderFamily {
-    HuggingFaceMembers sets;
-    std::string inner;  // of the projector's two maps: as wide as the `merged` patches, or as the `model`; "": one map
-};
-
-std::optional<EncoderFamily> family_of(std::string_view type) {
-    Document document = format_table("families");
-    Field root = document.root();
-    for (Field& row : root.list("encoders")) {
-        const std::vector<std::string> types = texts(row.list("types"));
-        if (std::ranges::find(types, type) == types.end()) continue;
-        return EncoderFamily{read_huggingface_layers(row).sets, row.text("inner", "")};
-    }
-    return std::nullopt;
-}
-
-}  // namespace
 
 void set_encoder(const HuggingFaceKeys& keys, std::string_view type, Import& import) {
     constexpr std::string_view config = "vision_config";
-    const std::optional<EncoderFamily> family = family_of(type);
-    if (!family) return keys.refuse(config, fmt::format("weft knows no encoder of a \"{}\"", type));
+    Document table = format_table("families");
+    std::vector<Field> rows = table.root().list("encoders");
+    const auto row = std::ranges::find_if(
+        rows, [&](Field& each) { return std::ranges::count(texts(each.list("types")), type) > 0; });
+    if (row == rows.end()) return keys.refuse(config, fmt::format("weft knows no encoder of a \"{}\"", type));
     const Origin origin = keys.origin_at(config);
     const auto said = [&](std::string_view key) { return keys.size(fmt::format("{}.{}", config, key)); };
     const auto number = [&](std::initializer_list<std::string_view> names, double otherwise) {
@@ -67,10 +50,11 @@ void set_encoder(const HuggingFaceKeys& keys, std::string_view type, Import& imp
         window.set("chunked", true, origin);
         window.set("full_every", std::atof(full.front().c_str()) + 1, origin);
     }
-    const std::optional<HuggingFaceSize> model = keys.size("hidden");
-    const double inner = family->inner == "merged" ? hidden * merged : model ? model->value : 0.0;
-    if (!family->inner.empty()) encoder.set_json("projector", fmt::format("[{}]", inner), origin);
-    set_members(family->sets, keys, encoder);
+    // Of the projector's two maps: as wide as the merged patches, or as the model; not said: one map.
+    const std::string inner = row->text("inner", "");
+    const double width = inner == "merged" ? hidden * merged : keys.size("hidden").value_or(HuggingFaceSize{}).value;
+    if (!inner.empty()) encoder.set_json("projector", fmt::format("[{}]", width), origin);
+    set_members(read_huggingface_layers(*row).sets, keys, encoder);
 }
 
 }  // namespace weft

@@ -67,10 +67,9 @@ class NemoArguments {
         for (Field& word : tuning.keys.list("target_modules")) {
             const std::string said = word.as_text();
             const std::size_t before = targets.size();
-            for (const auto& [name, target] : names) {
+            for (const auto& [name, target] : names)
                 if (said == name || said == "all" || said == name.substr(0, name.find('_')))
                     targets.push_back(fmt::format("\"{}\"", target));
-            }
             if (targets.size() == before)
                 tuning.refuse("target_modules", fmt::format("weft has no adapters beside \"{}\"", said));
         }
