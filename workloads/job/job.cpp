@@ -134,10 +134,11 @@ static std::vector<std::uint32_t> dealt_layers(const Job& job, std::string& why)
 
 void settle_groups(Job& job) {
     job.model.encoder.images = job.batch.images;
-    std::string why;  // which check_job says
-    if (std::vector<std::uint32_t> parts = dealt_layers(job, why); !job.model.teacher.empty() && !parts.empty()) {
-        parts.front() += job.model.encoder.layers;
-        place_teacher(job.model, parts);
+    if (!job.model.teacher.empty()) {
+        std::string why;  // which check_job says
+        std::vector<std::uint32_t> parts = dealt_layers(job, why);
+        if (!parts.empty()) parts.front() += job.model.encoder.layers;
+        if (!parts.empty()) place_teacher(job.model, parts);
     }
     job.layout.shard_ranks = shard_ranks(job);
     job.layout.expert_inner = expert_inner(job);

@@ -146,6 +146,30 @@ TEST(recurrence, takes_what_its_kernels_were_measured_to) {
     }
 }
 
+// Mamba-2 forward, the five kernels of mamba_ssm on an H100: 128 heads of 64, one group, states of 128, by tokens
+// (vllm-project/vllm pull request 27299). Here they take half as long again, so that it is not these which make
+// Nemotron 3 Nano too fast; its backward nobody has published. The bytes of both are those that the kernels' source
+// moves at Nano's shape: 1,222 and 3,789 MB of 8,192 tokens (mamba_ssm e9594ce, ops/triton; causal_conv1d and norms
+// with them).
+TEST(recurrence, mamba_takes_no_less_than_was_measured) {
+    Transformer model;
+    model.hidden = 1024, model.mixer = Mixer::mamba2;
+    model.recurrence = {
+        .heads = 128, .key_heads = 1, .key_size = 128, .value_size = 64, .convolution = 0, .chunk = 256};
+    const Device device = load_device("h100");
+    for (const auto& [tokens, measured_ms] : {std::pair{8192U, 0.649}, {16384U, 1.27}}) {
+        double ms = 0;
+        for (const Kernel& kernel : recurrent_core_piece(model, {.sequence = tokens}).forward) {
+            if (kernel.name != "gated norm") ms += kernel_time(device, Precision::bf16, kernel).value * 1e3;
+        }
+        EXPECT_NEAR(ms / measured_ms, 1.5, 0.2) << tokens;
+    }
+    model.recurrence = {.heads = 64, .key_heads = 8, .key_size = 128, .value_size = 64, .convolution = 4, .chunk = 128};
+    const LayerPiece core = recurrent_core_piece(model, {.sequence = 8192});
+    const auto moved = [](const std::vector<Kernel>& kernels) { return sum_of<Bytes>(kernels, &Kernel::bytes).value; };
+    EXPECT_NEAR((moved(core.forward) + moved(core.input_backward)) / (1222e6 + 3789e6), 1.0, 0.03);
+}
+
 TEST(layer_kinds, are_as_the_model_but_for_what_they_say) {
     Transformer model = testing::plain(6, 512, 8, 1000);
     const std::uint64_t plain = parameters(model);
