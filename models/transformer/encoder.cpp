@@ -1,5 +1,6 @@
 #include "models/transformer/encoder.hpp"
 
+#include "models/device/device.hpp"
 #include "models/transformer/kernel_parts.hpp"
 
 namespace weft {

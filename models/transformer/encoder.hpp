@@ -17,14 +17,12 @@ std::vector<Module> encoder_modules(const Transformer& model, const LayerSplit& 
 // Of a teacher, frozen, as one module: what stands before its layers, or after them. None: nothing.
 std::vector<Module> teacher_module(const Transformer& model, const LayerSplit& split, bool before);
 
-// Of one micro-batch: all that is no layer. Backward nothing where it is frozen, but the projector's inputs' gradient
-// where the encoder is trained.
+// Of one micro-batch: all that is no layer. Backward nothing where both parts are frozen.
 std::vector<Kernel> encoder_ends_forward(const Transformer& model, const Shard& shard);
 std::vector<Kernel> encoder_ends_backward(const Transformer& model, const Shard& shard);
 Bytes encoder_ends_activations(const Transformer& model, const Shard& shard);
 
-// Matrix products of forward and backward, of the encoder whole: 6 FLOPs per element of a matrix and row, 2 less of
-// what is frozen, and 4 less where nothing before is trained; with attention 12 h s per token and layer, not causal.
+// Matrix products of forward and backward, of the encoder whole, as far as its parts are trained.
 Flops encoder_flops(const Transformer& model, double sequences, const Trained& trained);
 
 }  // namespace weft

@@ -69,9 +69,8 @@ struct Transformer : Layer {
     std::vector<NamedLayer> kinds;
     std::vector<std::uint8_t> pattern;
     Encoder encoder;
-    // None, or one whose output this model learns from (distillation, Hinton et al. 2015, 1503.02531): it runs forward
-    // beside it, on the same ranks, each model part a share of its layers behind its own (place_teacher), which `order`
-    // then says of each layer. `layers` counts them, `parameters` does not.
+    // None, or one whose output this model learns from (distillation, 1503.02531), forward beside it: model parts share
+    // its layers, behind their own, as `order` then says. `layers` counts them, `parameters` does not.
     std::vector<Transformer> teacher;
     std::vector<LayerKind> order;
 

@@ -1,5 +1,7 @@
-// The encoder of images in a config.json: "vision_config" beside the language model, by the classes of families.json
-// ("encoders").
+// The encoder of images in a config.json: "vision_config", by the classes of families.json ("encoders").
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "workloads/formats/huggingface/keys.hpp"
@@ -10,10 +12,10 @@ namespace weft {
 void set_encoder(const HuggingFaceKeys& keys, std::string_view type, Import& import) {
     constexpr std::string_view config = "vision_config";
     Document table = format_table("families");
-    std::vector<Field> rows = table.root().list("encoders");
+    std::vector<Field> known = table.root().list("encoders");
     const auto row = std::ranges::find_if(
-        rows, [&](Field& each) { return std::ranges::count(texts(each.list("types")), type) > 0; });
-    if (row == rows.end()) return keys.refuse(config, fmt::format("weft knows no encoder of a \"{}\"", type));
+        known, [&](Field& each) { return std::ranges::count(texts(each.list("types")), type) > 0; });
+    if (row == known.end()) return keys.refuse(config, fmt::format("weft knows no encoder of a \"{}\"", type));
     const Origin origin = keys.origin_at(config);
     const auto said = [&](std::string_view key) { return keys.size(fmt::format("{}.{}", config, key)); };
     const auto number = [&](std::initializer_list<std::string_view> names, double otherwise) {

@@ -1,6 +1,8 @@
 // Pre-training configurations of NeMo 1 (Hydra YAML of NVIDIA/NeMo-Framework-Launcher and NeMo's own examples): the
 // same arguments as Megatron-LM's under "model" and "trainer", some by other names. Keys and defaults: NVIDIA/NeMo 1.23
 // nemo/collections/nlp/models/language_modeling (megatron_base_model.py, megatron_gpt_model.py).
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "workloads/formats/keys.hpp"
@@ -65,8 +67,8 @@ class NemoArguments {
                                                                                {"mlp_fc2", "linear_fc2"}};
         std::vector<std::string> targets;
         for (Field& word : tuning.keys.list("target_modules")) {
-            const std::string said = word.as_text();
             const std::size_t before = targets.size();
+            const std::string said = word.as_text();
             for (const auto& [name, target] : names)
                 if (said == name || said == "all" || said == name.substr(0, name.find('_')))
                     targets.push_back(fmt::format("\"{}\"", target));
