@@ -1,29 +1,12 @@
 #include "models/transformer/encoder.hpp"
 
+#include <utility>
+
 #include "models/device/device.hpp"
 #include "models/transformer/kernel_parts.hpp"
 
 namespace weft {
 namespace {
-
-const Layer& layer_of_encoder(const Transformer& model) { return model.kinds.back().layer; }
-
-struct Map {
-    double inputs, outputs;
-    double weights() const { return inputs * outputs; }
-};
-
-// Of one projector, in order.
-std::vector<Map> projector_maps(const Transformer& model) {
-    std::vector<Map> maps;
-    double inputs = double(layer_of_encoder(model).hidden) * model.encoder.merge;
-    for (const std::uint32_t width : model.encoder.projector) {
-        maps.push_back({inputs, double(width)});
-        inputs = width;
-    }
-    maps.push_back({inputs, double(model.hidden)});
-    return maps;
-}
 
 bool norms_input(const Encoder& encoder) { return encoder.projector_norm != ProjectorNorm::none; }
 
@@ -41,50 +24,12 @@ bool trains_projector(const Trained& trained) { return !trained.frozen.has(Model
 
 }  // namespace
 
-std::vector<Module> encoder_modules(const Transformer& model, const LayerSplit& split) {
-    const Encoder& encoder = model.encoder;
-    if (encoder.layers == 0) return {};
-    const Layer& layer = layer_of_encoder(model);
-    const auto add = [](Module& module, double elements, bool vector) {
-        module.tensors.push_back(static_cast<std::uint64_t>(elements));
-        module.vector.push_back(vector);
-        module.rows.push_back({module.tensors.back()});
-    };
-    const auto add_norm = [&](Module& module, double width, bool biased) {
-        for (int i = 0; i < (biased ? 2 : 1); ++i) add(module, width, true);
-    };
-    const bool projects_norm = encoder.projector_norm == ProjectorNorm::layer_norm;
-    std::vector<Module> modules{{.name = "patch embedding"}, {.name = "projector"}};
-    Module &patches = modules.front(), &projector = modules.back();
-    add(patches, double(encoder.patch) * layer.hidden, false);
-    if (encoder.patch_bias) add(patches, layer.hidden, true);
-    for (std::uint32_t i = 0; i < encoder.class_tokens; ++i) add(patches, layer.hidden, true);
-    if (encoder.positions > 0) add(patches, double(encoder.positions) * layer.hidden, false);
-    for (std::uint32_t i = 0; i < encoder.outer_norms; ++i)
-        add_norm(patches, layer.hidden, layer.norm == Norm::layer_norm);
-    for (std::uint32_t i = 0; i <= encoder.deep; ++i) {
-        if (norms_input(encoder))
-            add_norm(projector, double(layer.hidden) * (i == 0 ? 1 : encoder.merge), projects_norm);
-        for (const Map& map : projector_maps(model)) {
-            add(projector, map.weights(), false);
-            if (encoder.projector_bias) add(projector, map.outputs, true);
-        }
-    }
-    train(modules, model, split.trained, split.tensor);
-    return modules;
-}
-
-std::vector<Module> teacher_module(const Transformer& model, const LayerSplit& split, bool before) {
-    if (model.teacher.empty()) return {};
-    const Transformer& teacher = model.teacher.front();
-    Module all{.name = before ? "teacher embedding" : "teacher head"};
-    for (const Module& module : before ? embedding_modules(teacher, split) : head_modules(teacher, split)) {
-        all.tensors.insert(all.tensors.end(), module.tensors.begin(), module.tensors.end());
-        all.vector.insert(all.vector.end(), module.vector.begin(), module.vector.end());
-        all.rows.insert(all.rows.end(), module.rows.begin(), module.rows.end());
-    }
-    all.frozen.assign(all.tensors.size(), true);
-    return {all};
+std::vector<ProjectorMap> projector_maps(const Transformer& model) {
+    std::vector<ProjectorMap> maps;
+    std::uint64_t inputs = std::uint64_t{layer_of_encoder(model).hidden} * model.encoder.merge;
+    for (const std::uint32_t width : model.encoder.projector) maps.push_back({std::exchange(inputs, width), width});
+    maps.push_back({inputs, model.hidden});
+    return maps;
 }
 
 std::vector<Kernel> encoder_ends_forward(const Transformer& model, const Shard& shard) {
@@ -99,10 +44,10 @@ std::vector<Kernel> encoder_ends_forward(const Transformer& model, const Shard& 
     for (std::uint32_t i = 0; i <= encoder.deep; ++i) {
         if (norms_input(encoder) || encoder.pool > 1)
             kernels.push_back(memory_kernel("projector norm", 2.0 * rows.patches * width, e));
-        for (const Map& map : projector_maps(model)) {
-            kernels.push_back(gemm_kernel("projector", rows.merged, map.outputs, map.inputs, e));
+        for (const ProjectorMap& map : projector_maps(model)) {
+            kernels.push_back(gemm_kernel("projector", rows.merged, double(map.outputs), double(map.inputs), e));
             if (map.outputs != model.hidden)
-                kernels.push_back(memory_kernel("gelu", 2.0 * rows.merged * map.outputs, e));
+                kernels.push_back(memory_kernel("gelu", 2.0 * rows.merged * double(map.outputs), e));
         }
     }
     // Into their places in the sequence.
@@ -118,14 +63,13 @@ std::vector<Kernel> encoder_ends_backward(const Transformer& model, const Shard&
     const double e = shard.element_bytes, width = layer_of_encoder(model).hidden;
     std::vector<Kernel> kernels{memory_kernel("take image gradients", 2.0 * rows.merged * model.hidden, e)};
     for (std::uint32_t i = 0; i <= encoder.deep; ++i) {
-        const std::vector<Map> maps = projector_maps(model);
+        const std::vector<ProjectorMap> maps = projector_maps(model);
         for (std::size_t m = maps.size(); m-- > 0;) {
-            const Map& map = maps[m];
-            if (projects)
-                kernels.push_back(gemm_kernel("projector weight gradient", map.outputs, map.inputs, rows.merged, e));
+            const double inputs = double(maps[m].inputs), outputs = double(maps[m].outputs);
+            if (projects) kernels.push_back(gemm_kernel("projector weight gradient", outputs, inputs, rows.merged, e));
             if (m == 0 && !encodes && !norms_input(encoder)) continue;
-            kernels.push_back(gemm_kernel("projector input gradient", rows.merged, map.inputs, map.outputs, e));
-            if (m > 0) kernels.push_back(memory_kernel("gelu gradient", 3.0 * rows.merged * map.inputs, e));
+            kernels.push_back(gemm_kernel("projector input gradient", rows.merged, inputs, outputs, e));
+            if (m > 0) kernels.push_back(memory_kernel("gelu gradient", 3.0 * rows.merged * inputs, e));
         }
         if (norms_input(encoder) || (encodes && encoder.pool > 1))
             kernels.push_back(memory_kernel("projector norm gradient", 3.0 * rows.patches * width, e));
@@ -146,9 +90,9 @@ Bytes encoder_ends_activations(const Transformer& model, const Shard& shard) {
     const Rows rows(encoder, shard.micro_batch);
     const double width = layer_of_encoder(model).hidden;
     double elements = encodes ? rows.patches * encoder.patch + encoder.outer_norms * rows.seen * width : 0.0;
-    for (const Map& map : projector_maps(model)) {
-        const double between = map.outputs != model.hidden ? rows.merged * map.outputs : 0.0;
-        elements += (1.0 + encoder.deep) * (between + (projects ? rows.merged * map.inputs : 0.0));
+    for (const ProjectorMap& map : projector_maps(model)) {
+        const double between = map.outputs != model.hidden ? rows.merged * double(map.outputs) : 0.0;
+        elements += (1.0 + encoder.deep) * (between + (projects ? rows.merged * double(map.inputs) : 0.0));
     }
     if (norms_input(encoder)) elements += (1.0 + encoder.deep) * rows.patches * width;
     return {elements * shard.element_bytes};

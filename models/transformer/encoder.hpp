@@ -13,6 +13,12 @@
 
 namespace weft {
 
+inline const Layer& layer_of_encoder(const Transformer& model) { return model.kinds.back().layer; }
+struct ProjectorMap {
+    std::uint64_t inputs, outputs;
+};
+std::vector<ProjectorMap> projector_maps(const Transformer& model);  // of one projector, in order
+
 std::vector<Module> encoder_modules(const Transformer& model, const LayerSplit& split);
 // Of a teacher, frozen, as one module: what stands before its layers, or after them. None: nothing.
 std::vector<Module> teacher_module(const Transformer& model, const LayerSplit& split, bool before);

@@ -197,6 +197,43 @@ std::vector<Module> layer_modules(const Transformer& model, LayerKind kind, cons
     return modules;
 }
 
+std::vector<Module> encoder_modules(const Transformer& model, const LayerSplit& split) {
+    const Encoder& encoder = model.encoder;
+    if (encoder.layers == 0) return {};
+    const Layer& layer = layer_of_encoder(model);
+    std::vector<Module> modules{linear("patch embedding", encoder.patch_bias, encoder.patch, layer.hidden),
+                                {.name = "projector"}};
+    Module &patches = modules.front(), &projector = modules.back();
+    for (std::uint32_t i = 0; i < encoder.class_tokens; ++i) add_vector(patches, layer.hidden);
+    if (encoder.positions > 0) add_matrix(patches, encoder.positions, layer.hidden);
+    const std::uint32_t of_norm = layer.norm == Norm::layer_norm ? 2 : 1;
+    for (std::uint32_t i = 0; i < of_norm * encoder.outer_norms; ++i) add_vector(patches, layer.hidden);
+    const std::uint32_t of_input = encoder.projector_norm == ProjectorNorm::layer_norm ? 2
+                                   : encoder.projector_norm == ProjectorNorm::rms_norm ? 1
+                                                                                       : 0;
+    for (std::uint32_t i = 0; i <= encoder.deep; ++i) {
+        const std::uint64_t width = std::uint64_t{layer.hidden} * (i == 0 ? 1 : encoder.merge);
+        for (std::uint32_t v = 0; v < of_input; ++v) add_vector(projector, width);
+        for (const ProjectorMap& map : projector_maps(model))
+            add_linear(projector, encoder.projector_bias, map.inputs, map.outputs);
+    }
+    train(modules, model, split.trained, split.tensor);
+    return modules;
+}
+
+std::vector<Module> teacher_module(const Transformer& model, const LayerSplit& split, bool before) {
+    if (model.teacher.empty()) return {};
+    const Transformer& teacher = model.teacher.front();
+    Module all{.name = before ? "teacher embedding" : "teacher head"};
+    for (const Module& module : before ? embedding_modules(teacher, split) : head_modules(teacher, split)) {
+        all.tensors.insert(all.tensors.end(), module.tensors.begin(), module.tensors.end());
+        all.vector.insert(all.vector.end(), module.vector.begin(), module.vector.end());
+        all.rows.insert(all.rows.end(), module.rows.begin(), module.rows.end());
+    }
+    all.frozen.assign(all.tensors.size(), true);
+    return {all};
+}
+
 std::vector<Module> embedding_modules(const Transformer& model, const LayerSplit& split) {
     std::vector<Module> modules{{.name = "embedding"}};
     add_matrix(modules.back(), share_of(padded_vocabulary(model, split.tensor), split.tensor), model.hidden);

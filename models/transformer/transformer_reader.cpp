@@ -268,7 +268,13 @@ Transformer read_transformer(Field field, std::string name) {
     if (field.has("encoder")) read_encoder(field.object("encoder"), model);
     if (field.has("teacher")) {
         try {
-            model.teacher.push_back(load_transformer(field.text("teacher")));
+            NamedDocument file = open_extended(embedded::catalog(), "model", field.text("teacher"));
+            if (file.document.root().has("teacher")) {  // itself, perhaps
+                field.error("teacher", "a teacher with a teacher of its own is not known");
+            } else {
+                model.teacher.push_back(read_transformer(file.document.root(), file.name));
+                file.document.check();
+            }
         } catch (const ConfigError& error) {
             field.error("teacher", "{}", error.diagnostics().front().message);
         }

@@ -70,7 +70,7 @@ std::vector<Kernel> repeated_kernels(const Job& job, LayerKind kind, const Layer
 
 LayerCosts layer_costs(const Plan& plan, const Job& job, LayerKind kind, const KernelSum& time) {
     LayerCosts costs;
-    costs.forward_alone = job.model.of != LayerOf::language && !job.trained.everything();
+    costs.forward_alone = runs_forward_alone(job.model, kind, job.trained);
     std::vector<LayerPiece> pieces;
     bool replays = false;  // some piece before
     for (LayerPiece& piece : layer_pieces(job.model, kind, job.shard())) {

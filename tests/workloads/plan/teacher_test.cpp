@@ -92,6 +92,10 @@ TEST_F(teacher, jobs_fold_as_they_are) {
 TEST_F(teacher, jobs_that_cannot_be_are_refused) {
     EXPECT_NE(test::mistake_at(with({"model.vocabulary=1000"}), "model.teacher").find("50257"), std::string::npos);
     EXPECT_NE(test::mistake_at(with({"layout.context=2", "layout.data=1"}), "layout.context"), "");
+    const std::string own = (folder_.path() / "own.json").string();
+    std::ofstream(own) << R"({"layers": 1, "hidden": 64, "heads": 2, "vocabulary": 50257, "teacher": ")" << own
+                       << "\"}";
+    EXPECT_NE(test::mistake_at({"model.teacher=" + own}, "model.teacher").find("of its own"), std::string::npos);
     EXPECT_NE(test::mistake_at({"model.teacher=nobody"}, "model.teacher").find("unknown model"), std::string::npos);
 }
 
