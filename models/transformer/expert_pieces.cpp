@@ -103,20 +103,29 @@ LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSize
     add_map<"experts up">(
         up, model.biases.experts,
         {.rows = expert.rows, .inputs = expert.hidden, .outputs = expert.inputs, .count = expert.local}, e);
+    const std::vector<Kernel> padding(shard.pads_rows ? 1 : 0,
+                                      memory_kernel("row padding", 2.0 * rows * expert.hidden, e));
+    const auto pad = [&](std::vector<Kernel>& kernels) {
+        kernels.insert(kernels.end(), padding.begin(), padding.end());
+    };
     if (sorted) piece.forward.push_back(before);
+    pad(piece.forward);
     piece.forward.push_back(up.forward.front());
     Kernel function = activation(model, rows, expert.inputs, expert.ffn, e),
            gradient = activation_gradient(model, rows, expert.inputs, expert.ffn, e);
     if (shard.expert_passes_apart && model.experts.clamped) add_clamps(function, gradient, rows * expert.ffn, e);
     piece.forward.push_back(function);
     if (sorted) piece.input_backward.push_back(before);
+    pad(piece.input_backward);
     add_map<"experts down">(
         piece, model.biases.experts,
         {.rows = expert.rows, .inputs = expert.ffn, .outputs = expert.hidden, .count = expert.local}, e);
     if (shard.expert_passes_apart && model.biases.experts) add_bias_apart(piece, shard, rows * expert.hidden);
+    pad(piece.forward);
     if (sorted) piece.forward.push_back(after);
     piece.input_backward.push_back(gradient);
     piece.input_backward.push_back(up.input_backward.front());
+    pad(piece.input_backward);
     if (sorted) piece.input_backward.push_back(after);
     piece.weight_backward.insert(piece.weight_backward.end(), up.weight_backward.begin(), up.weight_backward.end());
     return piece;

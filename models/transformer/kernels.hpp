@@ -148,6 +148,7 @@ struct Shard {
     Casting casting = Casting::none;
     bool narrow_output = false;        // the output layer's products are narrow, too
     bool expert_passes_apart = false;  // biases of the experts' second map, added expert by expert, and clamps
+    bool pads_rows = false;            // copies rows of experts to padded places and what they give back
     CrossEntropy cross_entropy = CrossEntropy::unfused;
     ElementWise element_wise = ElementWise::fused;
     ModuleCode modules = ModuleCode::framework;

@@ -181,4 +181,18 @@ Bytes megatron_accumulation(const Job& job) {
     return fusion == Fusion::all || (fusion == Fusion::single && in_fp32) ? Bytes{} : separate_accumulation(job);
 }
 
+// Megatron-core, experts.py: TEGroupedMLP, unless all of it is one operation of Transformer Engine
+// (use_transformer_engine_op_fuser), as graphs of the whole pass have it in Megatron-Bridge's recipes.
+bool runs_expert_passes_apart(const Job& job) {
+    return job.framework->modules(job) == Modules::transformer_engine && job.cuda_graphs != CudaGraphs::full;
+}
+
+// Products in 8 or 4 bits take multiples of 16 to 128 rows. Megatron-core copies every expert's to places of such a
+// size and back (experts.py, TEGroupedMLP: Fp8Padding and Fp8Unpadding) where neither its router nor HybridEP's kernels
+// see to it (token_dispatcher.py, pad_multiple).
+bool pads_rows_of_experts(const Job& job) {
+    return is_narrow(job.precision) && job.framework->modules(job) == Modules::transformer_engine &&
+           job.experts.dispatcher != Dispatch::hybridep && job.experts.padded_routing == Setting::off;
+}
+
 }  // namespace weft

@@ -57,6 +57,7 @@ bool unfused_core(const Job& job, Piece) { return job.attention == AttentionCore
 bool fused_core(const Job& job, Piece) { return job.attention != AttentionCore::unfused; }
 // Products in fp8: casts, transposes, maxima and scales.
 bool eighth(const Job& job, Piece) { return is_narrow(job.precision); }
+bool padded(const Job& job, Piece) { return pads_rows_of_experts(job); }
 // Once for every expert of the rank.
 bool each_expert(const Job& job, Piece) { return job.model.experts.count > 0; }
 bool each_bias(const Job& job, Piece) { return job.model.biases.experts; }
@@ -104,7 +105,7 @@ constexpr std::array transformer_engine = {
     Row{Piece::unpermute, in_place, {8, 6, 0}},   Row{Piece::unpermute, exchanged, {6, 11, 0}},
     Row{Piece::unpermute, deepep, {10, 14, 0}},   Row{Piece::unpermute, hybridep, {8, 10, 0}},
     Row{Piece::shared_up, always, {10, 7, 3}},    Row{Piece::shared_down, always, {7, 4, 3}},
-    Row{Piece::experts, each_bias, {4, 12, 4}},
+    Row{Piece::experts, each_bias, {4, 12, 4}},   Row{Piece::experts, padded, {6, 12, 0}},
 };
 
 constexpr std::array megatron = {

@@ -54,12 +54,6 @@ static CrossEntropy cross_entropy(const Job& job) {
     return fused ? CrossEntropy::apart : CrossEntropy::autograd;
 }
 
-// Megatron-core, experts.py: TEGroupedMLP, unless all of it is one operation of Transformer Engine
-// (use_transformer_engine_op_fuser), as graphs of the whole pass have it in Megatron-Bridge's recipes.
-static bool runs_expert_passes_apart(const Job& job) {
-    return job.framework->modules(job) == Modules::transformer_engine && job.cuda_graphs != CudaGraphs::full;
-}
-
 Autocast Job::autocast() const { return element_bytes(precision) < 4 ? framework->autocast : Autocast::off; }
 
 Shard Job::shard() const {
@@ -73,6 +67,7 @@ Shard Job::shard() const {
                 .casting = is_narrow(precision) ? recipe : Casting::none,
                 .narrow_output = megatron.eighth_output == Setting::on,
                 .expert_passes_apart = runs_expert_passes_apart(*this),
+                .pads_rows = pads_rows_of_experts(*this),
                 .cross_entropy = cross_entropy(*this),
                 .element_wise = element_wise,
                 .modules = modules,

@@ -217,6 +217,7 @@ struct ExpertSettings {
     Dispatch dispatcher = Dispatch::all_to_all;
     Setting eighth_dispatch = Setting::off;  // tokens travel in 8 bits to their experts, and back in 16
     Setting fused_indices = Setting::off;    // a kernel finds the rows of each expert that DeepEP brought
+    Setting padded_routing = Setting::off;   // the router gives experts as many rows as narrow products take
     Balancing balancing = Balancing::even;
     std::vector<Balancing> other_losses;       // beside that of `balancing`
     double imbalance = 1.0;                    // tokens of the busiest expert rank over the mean; of layers their mean

@@ -90,6 +90,15 @@ TEST(expert_passes, biases_and_clamps_are_apart) {
     EXPECT_NEAR(passes(clamped, "swiglu"), 2 * (3 + 5), 1e-9);
     EXPECT_EQ(passes({"cuda_graphs=full", "experts.capacity_factor=1", "megatron.version=core-0.18"}), 0);
     EXPECT_EQ(passes({"megatron.transformer_engine=false"}), 0);
+    // Rows to padded places and back, each read and written, forward and backward: in 8 bits, where nobody else pads.
+    std::vector<std::string> narrow{"precision=fp8", "machine=dgx-h100", "megatron.version=core-0.18"};
+    EXPECT_NEAR(passes(narrow, "row padding"), 4 * 2 * 2, 1e-9);
+    EXPECT_EQ(passes({"precision=bf16"}, "row padding"), 0);
+    for (const char* const padded : {"experts.padded_routing=true", "experts.dispatcher=hybridep"}) {
+        narrow.emplace_back(padded);
+        EXPECT_EQ(passes(narrow, "row padding"), 0);
+        narrow.pop_back();
+    }
 }
 
 TEST(host_operations, of_zero_count_its_hooks) {

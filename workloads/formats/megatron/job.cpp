@@ -70,6 +70,11 @@ void read_expert_ranks(MegatronReading& in) {
         take_axis(in, key, "expert");
         read_dispatcher(in);
     }
+    const std::string_view padding = in.first_of({"moe_router_padding_for_quantization", "moe_router_padding_for_fp8"});
+    if (in.on(padding) && in.size("num_experts") > 0) {
+        in.put("experts.padded_routing", true, padding);
+        in.needs(padded_routing_since, padding);
+    }
     if (in.has("num_experts")) take_axis(in, "expert_tensor_parallel_size", "expert_tensor");
 }
 

@@ -105,6 +105,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"--num-experts 8 --expert-model-parallel-size 2 --moe-token-dispatcher-type flex --moe-permute-fusion "
          "--enable-experimental",
          R"({"model": {"experts": {"count": 8, "top_k": 2}}, "layout": {"expert": 2}, "experts": {"dispatcher": "deepep", "fused_indices": true}, "megatron": {"version": "core-0.13"}})"},
+        {"--num-experts 8 --moe-router-padding-for-quantization",
+         R"({"model": {"experts": {"count": 8, "top_k": 2}}, "experts": {"padded_routing": true}, "megatron": {"version": "core-0.13"}})"},
         {"--num-experts 8 --moe-expert-capacity-factor 1.25",
          R"({"model": {"experts": {"count": 8, "top_k": 2}}, "experts": {"capacity_factor": 1.25}})"},
         {"--num-experts 0 --moe-router-topk 4", "{}"},
