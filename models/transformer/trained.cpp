@@ -222,12 +222,18 @@ std::vector<std::string> training_obstacles(const Transformer& model, const Trai
     if (model.tied_embeddings && trained.frozen.has(ModelPart::embedding) != trained.frozen.has(ModelPart::head))
         why.push_back(fmt::format("embedding and head of {} are one matrix; freeze both or neither", model.name));
     const auto trains = [&](ModelPart part) { return !trained.frozen.has(part); };
+    const bool encodes = model.encoder.layers > 0;
+    const bool before = encodes && (trains(ModelPart::encoder) || trains(ModelPart::projector));
     const bool experts = model.experts.count > 0 && (trains(ModelPart::experts) || trains(ModelPart::router));
-    if (!experts && !trains(ModelPart::embedding) && !trains(ModelPart::attention) && !trains(ModelPart::mlp) &&
-        !trains(ModelPart::norms)) {
+    if (!before && !experts && !trains(ModelPart::embedding) && !trains(ModelPart::attention) &&
+        !trains(ModelPart::mlp) && !trains(ModelPart::norms)) {
         why.emplace_back(
             "nothing before the output layer would be trained, and no gradient would pass the layers: "
             "such a step is not known");
+    }
+    for (const ModelPart part : {ModelPart::encoder, ModelPart::projector}) {
+        if (!encodes && !trains(part))
+            why.push_back(fmt::format("{} has no {} to freeze", model.name, enumerator_name(part)));
     }
     return why;
 }

@@ -145,6 +145,12 @@ TEST(trained, refuses_what_is_not_known_or_trains_nothing) {
     EXPECT_NE(why(load_transformer("deepseek-v3"), adapters(16, {q_proj})).find("no layer"), std::string::npos);
     EXPECT_NE(why(llama, adapters(16, {in_proj})).find("no layer"), std::string::npos);
     EXPECT_NE(why(llama, {.frozen = whole_model}).find("nothing before the output layer"), std::string::npos);
+    EXPECT_EQ(why(llama, {.frozen = {ModelPart::projector}}), "llama3-8b has no projector to freeze");
+    // A projector is trained before layers that are all frozen, and gradients pass these.
+    EXPECT_EQ(
+        why(load_transformer("qwen2.5-vl-7b"), {.frozen = {ModelPart::embedding, ModelPart::attention, ModelPart::mlp,
+                                                           ModelPart::norms, ModelPart::head, ModelPart::encoder}}),
+        "");
     Transformer tied = llama;
     tied.tied_embeddings = true;
     EXPECT_NE(why(tied, {.frozen = {ModelPart::head}}).find("one matrix"), std::string::npos);

@@ -55,6 +55,21 @@ TEST(encoder, that_is_frozen_runs_forward_alone) {
     }
 }
 
+// All but the projector is frozen: layers of the language pass gradients on and have none of their own.
+TEST(encoder, a_projector_is_trained_alone) {
+    const Plan plan =
+        make_plan(test::small_study(with({R"(frozen=["encoder", "embedding", "attention", "mlp", "norms", "head"])"})));
+    EXPECT_GT(plan.stages[0].trained(), 0);
+    for (std::size_t stage = 1; stage < plan.stages.size(); ++stage) EXPECT_EQ(plan.stages[stage].trained(), 0);
+    const std::uint32_t first_of_language = plan.job.model.encoder.layers;
+    double passed = 0;
+    for (const PieceCost& piece : plan.costs.layers[plan.job.layer_place(first_of_language)].pieces) {
+        passed += piece.input_backward.value;
+        EXPECT_EQ(piece.weight_backward.value, 0);
+    }
+    EXPECT_GT(passed, 0);
+}
+
 TEST(encoder, jobs_fold_as_they_are) {
     const std::string frozen = R"(frozen=["encoder"])";
     const Settings one{"layout.tensor=1", "layout.pipeline=1", "layout.data=16"};
