@@ -267,6 +267,9 @@ std::vector<std::uint32_t> even_split(std::uint32_t layers, std::uint32_t stages
 // `type:transformer|embedding`. Empty, with the reason in `why`, where stages do not divide layers + 2.
 std::vector<std::uint32_t> ends_split(std::uint32_t layers, std::uint32_t stages, std::string& why);
 
+// As even as can be, the first stages with one more: what stands for StageSplit::cost until a plan has costs.
+std::vector<std::uint32_t> nearly_even_split(std::uint32_t layers, std::uint32_t stages, std::string& why);
+
 // Layers of model parts where the job says them (Layout::by_hand), or DeepSpeed counts other things than layers.
 
 // Layers of each model part, without prediction modules; empty, with the reason in `why`, if they cannot be so.

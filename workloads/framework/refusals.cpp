@@ -73,9 +73,11 @@ constexpr std::array features{
     Feature{
         "layout.split", "counts of layers of the first and last stage", first_and_last_since,
         [](const Job& job) { return job.layout.split == StageSplit::by_hand && job.layout.by_hand.layers.empty(); }},
-    Feature{
-        "layout.split", "stages by hand", stage_layout_since,
-        [](const Job& job) { return job.layout.split == StageSplit::by_hand && !job.layout.by_hand.layers.empty(); }},
+    Feature{"layout.split", "stages by hand", stage_layout_since,
+            [](const Job& job) {
+                return (job.layout.split == StageSplit::by_hand && !job.layout.by_hand.layers.empty()) ||
+                       (job.layout.split == StageSplit::cost && job.layout.pipeline > 1);
+            }},
     Feature{"model.experts.balancing_bias", "balancing of experts by a bias", expert_bias_since,
             [](const Job& job) { return job.model.experts.balancing_bias; }},
     Feature{"experts.balancing", "a loss of each sequence's tokens", sequence_loss_since,

@@ -85,6 +85,10 @@ Bounds balanced_bounds(const std::vector<double>& weights, std::uint32_t parts) 
     return bounds;
 }
 
+std::vector<std::uint32_t> too_few(std::uint32_t layers, std::uint32_t stages, std::string& why) {
+    return refused(why, fmt::format("{} layers are too few for {} pipeline stages", layers, stages));
+}
+
 // Reshapes weigh nothing, and the final norm next to nothing: it is counted with the output layer wherever it stands.
 // Of embedding, reshape, layers, reshape, norm, output layer; a tied output layer is counted as the embedding is.
 std::vector<double> item_parameters(const Job& job) {
@@ -161,12 +165,20 @@ std::vector<std::uint32_t> items_split(const Job& job, std::string& why) {
                                         name));
     }
     const std::uint32_t layers = job.model.own_layers(), parts = job.model_parts(), items = layers + 5;
-    if (parts > layers) return refused(why, fmt::format("{} layers are too few for {} pipeline stages", layers, parts));
+    if (parts > layers) return too_few(layers, parts, why);
     const Bounds bounds = uniform ? uniform_bounds(items, parts) : balanced_bounds(item_parameters(job), parts);
     std::vector<std::uint32_t> split;
     for (std::uint32_t p = 0; p < parts; ++p) {
         split.push_back(std::clamp(bounds[p + 1], 2U, layers + 2) - std::clamp(bounds[p], 2U, layers + 2));
     }
+    return split;
+}
+
+std::vector<std::uint32_t> nearly_even_split(std::uint32_t layers, std::uint32_t stages, std::string& why) {
+    if (stages > layers) return too_few(layers, stages, why);
+    Bounds split = uniform_bounds(layers, stages);
+    std::adjacent_difference(split.begin(), split.end(), split.begin());
+    split.erase(split.begin());
     return split;
 }
 
@@ -196,9 +208,12 @@ static void check_predictions(const Job& job, const Refusals& refuse) {
 }
 
 void check_by_hand(const Job& job, std::vector<JobError>& errors) {
-    if (job.layout.split != StageSplit::by_hand) return;
     const Refusals refuse(errors);
-    if (job.framework->name != "deepspeed") return check_predictions(job, refuse);
+    const bool by_cost = job.layout.split == StageSplit::cost;
+    refuse.when(by_cost && !job.model.teacher.empty(), "layout.split",
+                "a teacher's layers go with the parts, which are not known before their costs are; give a list");
+    if (!by_cost && job.layout.split != StageSplit::by_hand) return;
+    if (job.framework->name != "deepspeed") return by_cost ? void() : check_predictions(job, refuse);
     refuse("layout.split",
            "DeepSpeed takes no layout by hand; its partition_method is framework (type:transformer|mlp), even "
            "(type:transformer), ends (type:transformer|embedding), uniform or parameters");

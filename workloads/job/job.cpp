@@ -123,6 +123,7 @@ static std::vector<std::uint32_t> dealt_layers(const Job& job, std::string& why)
     const StageSplit rule = job.layout.split;
     if (rule == StageSplit::even) return even_split(layers, parts, why);
     if (rule == StageSplit::ends) return ends_split(layers, parts, why);
+    if (rule == StageSplit::cost) return nearly_even_split(layers, parts, why);
     if (rule == StageSplit::uniform || rule == StageSplit::parameters) return items_split(job, why);
     return rule == StageSplit::by_hand ? by_hand(job, why) : job.framework->split(layers, parts, why);
 }

@@ -124,6 +124,7 @@ enum class StageSplit : std::uint8_t {
     ends,        // one layer fewer on the first and on the last, for embedding and output layer
     uniform,     // DeepSpeed's `uniform`: as many of its items, which embedding, norms and head are, too
     parameters,  // DeepSpeed's `parameters`: items with as many parameters
+    cost,        // so that the part whose kernels take the longest takes as little as it can
     by_hand,     // Layout::by_hand
 };
 

@@ -121,12 +121,16 @@ ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind ste
 
 // What a plan is made of, one by one: for make_plan, and for a search over many plans that have parts in common.
 
-// Job, device as the job drives it, and machine with the library that the job asks for; nothing decided.
+// Job, device as the job drives it, and machine with the library that the job asks for. Nothing decided but how many
+// layers model parts have, where these are dealt by what they cost: the plan's job has a list of them then.
 Plan empty_plan(const Study& study);
 
 // From job and device of the plan. Depends on Job::shard(), the precision, recomputation, the framework's
 // accumulation(), the ZeRO stage and whether there is a pipeline alone.
 PartCosts part_costs(const Plan& plan);
+// So that the part whose kernels take the longest takes as little as it can; the most alike of such (the least sum of
+// squares). Calls and the host do not count.
+std::vector<std::uint32_t> layers_by_cost(const Job& job, const PartCosts& costs);
 // Another sum over lists of kernels, in place of their times.
 using KernelSum = std::function<Seconds(std::span<const Kernel>)>;
 PartCosts part_costs(const Plan& plan, const KernelSum& sum);

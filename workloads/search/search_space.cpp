@@ -166,7 +166,7 @@ Values split(const Job& job, std::uint32_t) {
     if (deals_layers(job)) return {0};
     Values values;
     Job tried = job;
-    for (std::uint32_t value = 1; value < static_cast<std::uint32_t>(StageSplit::by_hand); ++value) {
+    for (std::uint32_t value = 1; value < static_cast<std::uint32_t>(StageSplit::cost); ++value) {
         tried.layout.split = StageSplit{static_cast<std::uint8_t>(value)};
         if (deals_layers(tried)) values.push_back(value);
     }
