@@ -222,6 +222,16 @@ ResultTable fabric_table(const std::vector<FabricUse>& fabric) {
                                   {"bound_by", "<bound by", &Use::bound}});
 }
 
+ResultTable kinds_table(const std::vector<LayerKindUse>& kinds) {
+    using Use = LayerKindUse;
+    return table_of<Use>(kinds, {{"kind", "<kind", &Use::kind},
+                                 {"layers", "layers", &Use::layers},
+                                 {"parameters", "parameters", as<Figure<significant<3>>>(&Use::parameters)},
+                                 {"forward_s", "forward", &Use::forward},
+                                 {"backward_s", "backward", &Use::backward},
+                                 {"activations_bytes", "activations", &Use::activations}});
+}
+
 Json rooflines_json(const Rooflines& found) {
     return {{"stage", found.stage},
             {"peak_flops_per_s", found.device.peak.value},
@@ -230,7 +240,8 @@ Json rooflines_json(const Rooflines& found) {
             {"sustained_memory_bytes_per_s", found.device.sustained_memory.value},
             {"busy_s", found.device.busy().value},
             {"device", table_json(kernels_table(found.device))},
-            {"fabric", table_json(fabric_table(found.fabric))}};
+            {"fabric", table_json(fabric_table(found.fabric))},
+            {"kinds", table_json(kinds_table(found.kinds))}};
 }
 
 std::string explanation_text(const JobExplanation& explained) {
@@ -247,7 +258,11 @@ std::string explanation_text(const JobExplanation& explained) {
 }
 
 std::string rooflines_text(const Rooflines& rooflines) {
-    const std::string device = device_text(rooflines);
+    std::string device = device_text(rooflines);
+    if (!rooflines.kinds.empty()) {
+        device += fmt::format("\nkinds of layers of stage {}, a rank's share of one and of a micro-batch:\n{}",
+                              rooflines.stage, table_text(kinds_table(rooflines.kinds), 2));
+    }
     if (rooflines.fabric.empty()) return device;
     return fmt::format("{}\nroofline of the fabric for a rank of stage {}:\n{}", device, rooflines.stage,
                        table_text(fabric_table(rooflines.fabric), 2));

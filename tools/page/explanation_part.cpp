@@ -78,6 +78,11 @@ std::string rooflines_part(const Rooflines& rooflines) {
         to_text(device.sustained_memory),
         html_table(fmt::format("The device is busy for {} of the step.", to_text(device.busy())),
                    kernels_table(device)));
+    if (!rooflines.kinds.empty()) {
+        html += "<h3>Kinds of layers</h3>" +
+                html_table("A rank's share of one layer, for a micro-batch, without calls and without what runs again.",
+                           kinds_table(rooflines.kinds));
+    }
     if (rooflines.fabric.empty()) return html;
     return html + "<h3>Roofline of the fabric</h3>" +
            html_table(

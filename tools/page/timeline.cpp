@@ -13,19 +13,35 @@
 #include "tools/output/figures.hpp"
 #include "tools/output/timeline_trace.hpp"
 #include "topologies/measurements/measurement.hpp"
+#include "workloads/stage/pass_names.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {
 namespace {
 
-enum class Activity : std::uint8_t { forward, backward, weights, recompute, optimizer, other, communication };
+enum class Activity : std::uint8_t {
+    forward,
+    backward,
+    recurrence,  // forward, in layers of a recurrent mixer
+    recurrence_backward,
+    weights,
+    recompute,
+    optimizer,
+    other,
+    communication,
+};
 
 // By the words of a label, `weights` where it is of their gradients alone; every exchange is communication.
 Activity activity_of(const Program& program, const Op& op) {
     if (op.kind == OpKind::exchange) return Activity::communication;
     const std::string_view label = program.labels[index(op.label)];
-    if (label.starts_with("forward")) return Activity::forward;
-    if (label.starts_with("backward")) return contains(label, "weight") ? Activity::weights : Activity::backward;
+    const bool recurs = names_recurrence(label);
+    if (label.starts_with("forward")) return recurs ? Activity::recurrence : Activity::forward;
+    if (label.starts_with("backward")) {
+        return contains(label, "weight") ? Activity::weights
+               : recurs                  ? Activity::recurrence_backward
+                                         : Activity::backward;
+    }
     if (label.starts_with("recompute")) return Activity::recompute;
     if (label.starts_with("optimizer")) return Activity::optimizer;
     return Activity::other;

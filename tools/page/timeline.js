@@ -33,8 +33,8 @@ const timeline = (host, part, {view = timeView(part.until), name = 'Timeline'} =
     boxes.append(made);
   }
   const chooser = element('details', {className: 'stages'}, told, boxes);
-  const legend = element('ul', {className: 'legend'}), names = {model: 'other communication', 'expert-data': 'expert data', weights: "weights' gradients"};
-  for (const kind of ['forward', 'backward', 'weights', 'recompute', 'optimizer', 'compute', 'other', 'communication', ...laneFamilies, 'expert-data', 'model']) {
+  const legend = element('ul', {className: 'legend'}), names = {recurrence: 'forward of recurrent layers', recurrence_backward: 'their backward', model: 'other communication', 'expert-data': 'expert data', weights: "weights' gradients"};
+  for (const kind of ['forward', 'backward', 'recurrence', 'recurrence_backward', 'weights', 'recompute', 'optimizer', 'compute', 'other', 'communication', ...laneFamilies, 'expert-data', 'model']) {
     if (!allLanes.some(lane => lane.kinds.includes(kind))) continue;
     const swatch = element('span', {className: 'swatch'});
     swatch.style.background = `var(--${kind})`;

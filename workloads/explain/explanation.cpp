@@ -291,7 +291,8 @@ Explanation explain(const Study& study, const ExplainedStep& step) {
     found.slack = slack_of_calls(run, path);
     found.rooflines = {.stage = found.main_stage,
                        .device = device_roofline(run.plan, found.main_stage),
-                       .fabric = fabric_roofline(run, causes, found.main_stage)};
+                       .fabric = fabric_roofline(run, causes, found.main_stage),
+                       .kinds = kinds_of_layers(run.plan, found.main_stage)};
     return found;
 }
 

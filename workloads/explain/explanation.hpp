@@ -154,13 +154,24 @@ struct FabricUse {
     std::string_view bound() const;                            // "bandwidth", "endpoint", "latency" or "sharing"
 };
 
+// Layers of one kind on a stage; times, bytes and parameters are of one of them on one rank.
+struct LayerKindUse {
+    std::string kind;  // as the model names it, or what is in it
+    std::uint32_t layers = 0;
+    double parameters = 0;
+    Seconds forward, backward;  // of a micro-batch, without calls and without what runs again
+    Bytes activations;          // that a micro-batch leaves for backward
+};
+
 struct Rooflines {
     std::uint32_t stage = 0;
     DeviceRoofline device;
-    std::vector<FabricUse> fabric;  // the longest first
+    std::vector<FabricUse> fabric;    // the longest first
+    std::vector<LayerKindUse> kinds;  // in the order of their first layers; empty where all are of one
 };
 
 DeviceRoofline device_roofline(const Plan& plan, std::uint32_t stage);
+std::vector<LayerKindUse> kinds_of_layers(const Plan& plan, std::uint32_t stage);
 // Of the first rank class of the stage.
 std::vector<FabricUse> fabric_roofline(const Simulation& run, const PathCauses& causes, std::uint32_t stage);
 

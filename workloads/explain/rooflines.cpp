@@ -188,6 +188,46 @@ DeviceRoofline device_roofline(const Plan& plan, std::uint32_t stage) {
     return found;
 }
 
+namespace {
+
+std::string kind_text(const Transformer& model, LayerKind kind) {
+    std::string text = model.kinds.empty() ? "" : model.kinds[std::size_t(kind) / kinds_of_a_layer].name;
+    const auto add = [&](std::string_view what) { text += (text.empty() ? "" : ", ") + std::string(what); };
+    if (model.kinds.empty() && !has_experts(kind)) add("dense");
+    if (has_experts(kind)) add("experts");
+    if (is_windowed(kind)) add("window");
+    return text;
+}
+
+}  // namespace
+
+std::vector<LayerKindUse> kinds_of_layers(const Plan& plan, std::uint32_t stage) {
+    const Transformer& model = plan.job.model;
+    std::vector<LayerKindUse> uses;
+    constexpr std::size_t no_place = std::numeric_limits<std::size_t>::max();
+    std::vector<std::size_t> places(layer_kinds(model), no_place);
+    for (const Chunk& chunk : plan.stages[stage].chunks) {
+        for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+            const LayerKind kind = layer_kind(model, chunk.first_layer + i);
+            std::size_t& place = places[std::size_t(kind)];
+            const bool is_new = place == no_place;
+            if (is_new) place = uses.size();
+            if (is_new) uses.push_back({.kind = kind_text(model, kind)});
+            LayerKindUse& use = uses[place];
+            ++use.layers;
+            if (!is_new) continue;
+            for (const PieceCost& piece : plan.costs.layers[plan.job.layer_place(chunk.first_layer + i)].pieces) {
+                use.forward += piece.forward;
+                use.backward += piece.input_backward + piece.weight_backward;
+            }
+            const auto modules = layer_modules(model, kind, plan.job.split());
+            use.parameters = sum_of<double>(modules, [](const Module& own) { return double(module_parameters(own)); });
+            use.activations = kept_activations(plan.job, chunk, i);
+        }
+    }
+    return uses.size() > 1 ? uses : std::vector<LayerKindUse>{};
+}
+
 std::string_view FabricUse::bound() const {
     const double most = std::max({transfer.value, endpoint.value, latency.value, sharing.value});
     if (most == transfer.value) return "bandwidth";

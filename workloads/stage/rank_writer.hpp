@@ -15,6 +15,7 @@
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/script/script.hpp"
+#include "workloads/stage/pass_names.hpp"
 
 namespace weft {
 
@@ -122,22 +123,25 @@ class RankWriter {
                 return mlp;
         }
     }
-    static std::string_view label_of(Pass pass, unsigned parts) {
+    std::string_view label_of(const At& at, unsigned parts) const {
         if (parts == weights_alone) return "backward weights";
-        constexpr std::string_view names[3][5] = {
-            {"forward attention", "forward MLP", "forward layer", "forward experts", "forward layer"},
-            {"recompute attention", "recompute MLP", "recompute layer", "recompute experts", "recompute layer"},
-            {"backward attention", "backward MLP", "backward layer", "backward experts", "backward layer"}};
         parts &= ~unsigned{weights_alone};
-        const unsigned column = parts == 1 ? 0 : parts == 2 || parts == 6 ? 1 : parts == 3 ? 2 : parts == 4 ? 3 : 4;
-        return names[static_cast<unsigned>(pass)][column];
+        const Layer& layer = layer_of(job_.model, at.kind);
+        const bool mixes = parts == attention && !is_recurrent(layer.mixer);
+        const PassNames& names = layer.of == LayerOf::language && mixes               ? pass_names::attention
+                                 : parts == mlp || parts == (unsigned{mlp} | experts) ? pass_names::mlp
+                                 : parts == experts                                   ? pass_names::experts
+                                                                                      : names_of(layer);
+        return at.pass.pass == Pass::forward     ? names.forward
+               : at.pass.pass == Pass::recompute ? names.recompute
+                                                 : names.backward;
     }
 
     void compute(const At& at, Parts part, Seconds duration) {
         const bool extends =
             is_open() && open_.pass == at.pass.pass && open_.where == at.pass.where && !script_.waited();
         if (!extends) {
-            open_ = {.action = script_.compute(label_of(at.pass.pass, part), duration, at.pass.where),
+            open_ = {.action = script_.compute(label_of(at, part), duration, at.pass.where),
                      .actions = script_.actions().size(),
                      .pass = at.pass.pass,
                      .where = at.pass.where,
@@ -145,7 +149,7 @@ class RankWriter {
             return;
         }
         open_.parts |= part;
-        script_.extend(open_.action, duration, label_of(at.pass.pass, open_.parts));
+        script_.extend(open_.action, duration, label_of(at, open_.parts));
     }
     void compute(const At& at, std::string_view label, Seconds duration) {
         script_.compute(label, duration, at.pass.where);

@@ -103,6 +103,28 @@ TEST(device_roofline, knows_what_bounds_a_class) {
     }
 }
 
+// Layers of an encoder and of the language: together they have what the stage has.
+TEST(kinds_of_layers, share_out_the_layers_of_a_stage) {
+    const Plan plan = make_plan(test::small_study(
+        {R"(model.encoder={"layers": 4, "hidden": 512, "heads": 8, "tokens": 256, "patch": 588, "merge": 4, "projector": [2048],
+             "projector_norm": "layer_norm"})",
+         "batch.images=1", "precision=bf16"}));
+    const std::vector<LayerKindUse> kinds = kinds_of_layers(plan, 0);
+    ASSERT_EQ(kinds.size(), 2U);
+    EXPECT_EQ(kinds[0].kind, "encoder");
+    EXPECT_EQ(kinds[0].layers, 4U);
+    EXPECT_EQ(kinds[1].layers, 2U);
+    EXPECT_NEAR(kinds[1].parameters, (12.0 * 1024 * 1024 + 13 * 1024) / 2, 6 * 1024);
+    Bytes kept;
+    for (const LayerKindUse& kind : kinds) {
+        EXPECT_GT(kind.backward.value, kind.forward.value);
+        kept += kind.activations * kind.layers;
+    }
+    const Chunk& chunk = plan.stages[0].chunks.front();
+    EXPECT_LE(kept.value, chunk.activations.value);
+    EXPECT_TRUE(kinds_of_layers(plan, 1).empty());
+}
+
 TEST(fabric_roofline, splits_the_time_of_calls_and_keeps_below_line_rate) {
     for (const Study& study : some_studies()) {
         ExplainedStep step;
