@@ -48,7 +48,9 @@ Answer answer_export(const po::variables_map& arguments) {
     const ExportFormat& format = find_export(arguments["format"].as<std::string>());
     if (format.step != nullptr) return export_step(format, arguments), Answer{};
     if (arguments.count("ranks")) throw OptionError("--ranks is of formats that show a simulated step");
-    std::string text = format.job(job_study(arguments));
+    Study study = job_study(arguments);
+    study.job.layout = empty_plan(study).job.layout;  // what costs decide is said
+    std::string text = format.job(study);
     if (!arguments.count("out")) return {std::move(text)};
     write_file_atomically(arguments["out"].as<std::string>(), text);
     return {};
