@@ -1,4 +1,3 @@
-#include "tools/refusals.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +10,7 @@
 #include <optional>
 
 #include "sim/io/units.hpp"
-#include "tools/options.hpp"
+#include "tools/command.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/report_text.hpp"

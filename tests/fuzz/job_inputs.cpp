@@ -7,7 +7,6 @@
 #include "sim/io/embedded.hpp"
 #include "tests/fuzz/further.hpp"
 #include "tests/fuzz/inputs.hpp"
-#include "tools/serve/requested_job.hpp"
 #include "tools/serve/site.hpp"
 #include "workloads/job/job.hpp"
 

@@ -1,4 +1,4 @@
-#include "tools/refusals.hpp"
+#include "tools/command.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "sim/io/diagnostics.hpp"
-#include "tools/collective/request.hpp"
-#include "tools/options.hpp"
+#include "tools/collective/collective.hpp"
+#include "tools/command.hpp"
 #include "topologies/blocks/block.hpp"
 #include "workloads/recorded/kineto_trace.hpp"
 #include "workloads/recorded/measured_calls.hpp"

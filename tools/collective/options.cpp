@@ -1,4 +1,4 @@
-#include "tools/collective/request.hpp"
+#include "tools/collective/collective.hpp"
 
 #include <fmt/format.h>
 #include <boost/program_options/errors.hpp>
@@ -9,7 +9,7 @@
 
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "tools/options.hpp"
+#include "tools/command.hpp"
 
 namespace weft {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/collective/request.hpp"
+#include "tools/collective/collective.hpp"
 
 #include <fmt/format.h>
 

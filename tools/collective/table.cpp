@@ -1,4 +1,4 @@
-#include "tools/collective/table.hpp"
+#include "tools/collective/collective.hpp"
 
 #include <fmt/format.h>
 

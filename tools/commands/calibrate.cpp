@@ -10,9 +10,8 @@
 #include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
 #include "tools/calibrate/device_fit.hpp"
-#include "tools/collective/request.hpp"
+#include "tools/collective/collective.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/result_texts.hpp"
 
 namespace weft::commands {

@@ -8,14 +8,12 @@
 #include <vector>
 
 #include "sim/io/files.hpp"
-#include "tools/collective/request.hpp"
-#include "tools/collective/table.hpp"
+#include "tools/collective/collective.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/chart.hpp"
-#include "tools/output/collective_text.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/link_file.hpp"
+#include "tools/output/result_texts.hpp"
+#include "tools/output/timeline_trace.hpp"
 
 namespace weft::commands {
 namespace {

@@ -9,11 +9,9 @@
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/explain/job_explanation.hpp"
-#include "tools/options.hpp"
 #include "tools/output/comparison_text.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/page/pages.hpp"
-#include "tools/refusals.hpp"
 #include "workloads/recorded/step_comparison.hpp"
 
 namespace weft::commands {

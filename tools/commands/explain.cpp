@@ -3,12 +3,10 @@
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/explain/job_explanation.hpp"
-#include "tools/options.hpp"
 #include "tools/output/explanation_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/questions.hpp"
-#include "tools/refusals.hpp"
+#include "tools/plan/request.hpp"
 
 namespace weft::commands {
 namespace {

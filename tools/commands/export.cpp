@@ -8,8 +8,6 @@
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
-#include "tools/refusals.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/recorded/simulated_ranks.hpp"
 

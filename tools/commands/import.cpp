@@ -5,7 +5,6 @@
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/report_text.hpp"
 #include "workloads/formats/format.hpp"
 

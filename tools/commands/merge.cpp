@@ -6,7 +6,6 @@
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/sweep/sweep.hpp"

@@ -7,12 +7,10 @@
 #include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/questions.hpp"
 #include "tools/plan/request.hpp"
 #include "workloads/exports/export.hpp"
 

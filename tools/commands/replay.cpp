@@ -8,9 +8,8 @@
 
 #include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
-#include "tools/collective/request.hpp"
+#include "tools/collective/collective.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/timeline_trace.hpp"
 #include "tools/page/pages.hpp"
 #include "workloads/recorded/reading.hpp"

@@ -6,12 +6,10 @@
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
 #include "tools/endurance/run.hpp"
-#include "tools/options.hpp"
 #include "tools/output/result_texts.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/questions.hpp"
-#include "tools/refusals.hpp"
+#include "tools/plan/request.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/report/report.hpp"
 

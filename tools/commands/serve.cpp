@@ -8,10 +8,9 @@
 #include <thread>
 
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/parallel.hpp"
-#include "tools/serve/requested_job.hpp"
 #include "tools/serve/server.hpp"
+#include "tools/serve/site.hpp"
 
 namespace weft::commands {
 namespace {

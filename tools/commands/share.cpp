@@ -6,11 +6,9 @@
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/result_texts.hpp"
 #include "tools/output/timeline_trace.hpp"
 #include "tools/page/pages.hpp"
-#include "tools/refusals.hpp"
 #include "tools/share/sharing_file.hpp"
 
 namespace weft::commands {

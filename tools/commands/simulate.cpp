@@ -12,17 +12,14 @@
 #include "sim/io/files.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/link_file.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/output/timeline_trace.hpp"
 #include "tools/output/validation_text.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/questions.hpp"
-#include "tools/refusals.hpp"
+#include "tools/plan/request.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft::commands {

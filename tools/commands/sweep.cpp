@@ -8,13 +8,10 @@
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/refusals.hpp"
-#include "tools/sweep/request.hpp"
 #include "tools/sweep/sweep.hpp"
 
 namespace weft::commands {

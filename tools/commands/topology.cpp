@@ -3,7 +3,6 @@
 
 #include "sim/base/texts.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/topology_facts.hpp"
 #include "topologies/machine.hpp"
 

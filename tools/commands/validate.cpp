@@ -8,7 +8,6 @@
 #include "sim/io/files.hpp"
 #include "tools/calibrate/device_fit.hpp"
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/result_texts.hpp"
 #include "tools/output/validation_text.hpp"
 #include "tools/page/pages.hpp"

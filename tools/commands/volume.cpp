@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "tools/command.hpp"
-#include "tools/options.hpp"
 #include "tools/output/job_json.hpp"
 #include "tools/output/result_texts.hpp"
 #include "tools/output/volume_text.hpp"
-#include "tools/refusals.hpp"
 #include "workloads/volume/volume.hpp"
 
 namespace weft::commands {

@@ -10,7 +10,7 @@
 #include "sim/base/check.hpp"
 #include "sim/base/texts.hpp"
 #include "sim/io/units.hpp"
-#include "tools/options.hpp"
+#include "tools/command.hpp"
 #include "tools/validate/scorecard.hpp"
 
 namespace weft {

@@ -2,16 +2,14 @@
 #include <optional>
 #include <utility>
 
+#include "tools/command.hpp"
 #include "tools/digest.hpp"
 #include "tools/explain/job_explanation.hpp"
 #include "tools/library/internal.hpp"
-#include "tools/options.hpp"
 #include "tools/output/explanation_text.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/questions.hpp"
 #include "tools/plan/request.hpp"
-#include "tools/refusals.hpp"
 #include "tools/sweep/sweep.hpp"
 #include "workloads/groups/prepared_topology.hpp"
 #include "workloads/job/job_reading.hpp"

@@ -9,7 +9,7 @@
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
-#include "tools/collective/request.hpp"
+#include "tools/collective/collective.hpp"
 #include "tools/command_line.hpp"
 #include "tools/schema/reference.hpp"
 #include "tools/traffic/request.hpp"

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/io/units.hpp"
-#include "tools/output/collective_text.hpp"
 #include "tools/output/columns.hpp"
 
 namespace weft {

@@ -1,4 +1,4 @@
-#include "tools/output/collective_text.hpp"
+#include "tools/output/result_texts.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tools/output/link_file.hpp"
+#include "tools/output/timeline_trace.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include "tools/output/job_json.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/plan/questions.hpp"
+#include "tools/plan/request.hpp"
 #include "workloads/search/plan_result.hpp"
 
 namespace weft {

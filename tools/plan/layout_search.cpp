@@ -1,4 +1,4 @@
-#include "tools/plan/questions.hpp"
+#include "tools/plan/request.hpp"
 
 #include <algorithm>
 #include <map>

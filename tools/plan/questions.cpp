@@ -1,4 +1,4 @@
-#include "tools/plan/questions.hpp"
+#include "tools/plan/request.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "sim/io/diagnostics.hpp"
-#include "tools/options.hpp"
+#include "tools/command.hpp"
 #include "tools/parallel.hpp"
 
 namespace weft {

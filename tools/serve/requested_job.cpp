@@ -1,4 +1,4 @@
-#include "tools/serve/requested_job.hpp"
+#include "tools/serve/site.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "sim/base/check.hpp"
+#include "tools/command.hpp"
 #include "tools/digest.hpp"
 #include "tools/explain/job_explanation.hpp"
 #include "tools/output/json_text.hpp"
@@ -21,9 +22,7 @@
 #include "tools/page/html.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/questions.hpp"
 #include "tools/plan/request.hpp"
-#include "tools/refusals.hpp"
 
 namespace weft {
 namespace {

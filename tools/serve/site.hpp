@@ -4,15 +4,80 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sim/io/diagnostics.hpp"
-#include "tools/serve/requested_job.hpp"
+#include "sim/io/document.hpp"
+#include "workloads/formats/format.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
+
+// The job that a request asks about.
+
+using Parameters = std::vector<std::pair<std::string, std::string>>;  // key and value of a job, as in an address
+
+// A request to the server and its answer as values, whatever carries them.
+
+struct HttpRequest {
+    std::string method, target, body;  // "GET", "/simulate?nodes=4", what is posted
+    // Header fields; empty where there are none.
+    std::string host{}, origin{}, fetch_site{}, fetch_mode{}, accept{};
+    std::stop_token left{};  // whether the client went away, or the server ends
+};
+
+struct HttpResponse {
+    unsigned status = 200;
+    std::string type = "text/html; charset=utf-8";
+    std::string body;
+    std::vector<std::pair<std::string, std::string>> fields{};  // header fields beside those of every answer
+};
+
+// The target of a request: a path and parameters.
+struct RequestTarget {
+    std::string path;         // "/simulate"
+    Parameters parameters{};  // decoded, in their order
+};
+
+// As browsers encode forms (WHATWG URL, application/x-www-form-urlencoded). Nothing where an escape is cut or wrong, or
+// what is encoded is no UTF-8.
+std::optional<RequestTarget> parse_target(std::string_view target);
+
+bool is_utf8(std::string_view text);
+
+inline constexpr const char* requested_name = "job.json";  // what a client's job is called, and as what it is saved
+
+// The text of a job file, and notes on what is another tool's.
+struct RequestedJob {
+    std::string text;
+    std::vector<FormatNote> notes;
+};
+
+// What is posted, a job or what another tool wrote for its launch, with what the parameters say, "key.path=value" as
+// --set takes them; empty values say nothing. No file is named in it (keep_to_shipped_names). Throws ConfigError.
+RequestedJob requested_job(const HttpRequest& request, const RequestTarget& target);
+
+// A job file of the command line as such a text: machine and model from files, and those that a file of another tool
+// describes, stand in it. Throws ConfigError, also where a file cannot be said so.
+std::string self_contained_job(Document job);
+
+// "key.path=value" of everything that a job says, to be the parameters of an address. Lists stay whole.
+Parameters parameters_of(std::string_view job);
+
+// Which jobs a page is made of while somebody waits.
+inline constexpr std::uint64_t most_ranks_of_page = 1U << 18U;
+// On all ranks that may be simulated apart: with the page at most some 1.2 GB, and mostly a quarter of it.
+inline constexpr double most_operations_of_page = 1e7;
+// Of a step whose layout is searched: every division of them is looked at.
+inline constexpr std::uint64_t most_sequences_of_search = 1'000'000;
+
+// Throw ConfigError with the numbers: a job beyond these is one for the command line.
+void check_page_size(const Job& job);
+void check_search_size(const Job& job);
 
 // What the form offers: the keys of a job file as their reader knows them, with what weft ships.
 struct FormField {

@@ -9,8 +9,8 @@
 
 #include "sim/base/check.hpp"
 #include "sim/io/units.hpp"
+#include "tools/command.hpp"
 #include "tools/output/volume_text.hpp"
-#include "tools/refusals.hpp"
 #include "workloads/report/report.hpp"
 #include "workloads/volume/volume.hpp"
 

@@ -16,9 +16,9 @@
 #include "sim/base/enumerators.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
+#include "tools/command.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/refusals.hpp"
 
 namespace weft {
 namespace {

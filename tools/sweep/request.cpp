@@ -1,4 +1,4 @@
-#include "tools/sweep/request.hpp"
+#include "tools/sweep/sweep.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 #include "sim/base/texts.hpp"
 #include "sim/io/document.hpp"
 #include "sim/io/files.hpp"
+#include "tools/command.hpp"
 #include "tools/digest.hpp"
-#include "tools/options.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output/result_table.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "sim/io/files.hpp"
-#include "tools/options.hpp"
+#include "tools/command.hpp"
 #include "topologies/vertex_names.hpp"
 
 namespace weft {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sim/base/quantity.hpp"
-#include "tools/collective/request.hpp"
+#include "tools/collective/collective.hpp"
 #include "topologies/message_traffic.hpp"
 
 namespace weft {

@@ -12,7 +12,7 @@
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
-#include "tools/collective/table.hpp"
+#include "tools/collective/collective.hpp"
 #include "tools/endurance/run.hpp"
 #include "topologies/machine.hpp"
 #include "topologies/placement.hpp"

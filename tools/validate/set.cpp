@@ -1,4 +1,3 @@
-#include "tools/validate/set.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // Jitter against its distribution, and against a twin that draws every message.
-#include "tools/collective/request.hpp"
+#include "tools/collective/collective.hpp"
 
 #include <gtest/gtest.h>
 

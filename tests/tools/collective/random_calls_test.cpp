@@ -10,7 +10,7 @@
 #include <random>
 #include <string>
 
-#include "tools/collective/table.hpp"
+#include "tools/collective/collective.hpp"
 #include "topologies/machine.hpp"
 
 namespace weft {

@@ -1,4 +1,3 @@
-#include "tools/serve/requested_job.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "tests/tools/program.hpp"
-#include "tools/serve/requested_job.hpp"
 
 namespace weft {
 namespace {

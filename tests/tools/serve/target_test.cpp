@@ -1,4 +1,4 @@
-#include "tools/serve/requested_job.hpp"
+#include "tools/serve/site.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,6 @@
 #include "tests/refusal.hpp"
 #include "tests/tools/program.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/sweep/request.hpp"
 
 namespace weft {
 namespace {

@@ -1,5 +1,4 @@
 // Reading of validation sets: what they mean, and every mistake at its line.
-#include "tools/validate/set.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

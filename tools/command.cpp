@@ -1,4 +1,4 @@
-#include "tools/options.hpp"
+#include "tools/command.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
