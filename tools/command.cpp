@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <set>
 
 #include "sim/base/texts.hpp"
-#include "sim/io/diagnostics.hpp"
 #include "sim/io/shipped.hpp"
 #include "tools/digest.hpp"
 #include "tools/parallel.hpp"

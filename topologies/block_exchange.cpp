@@ -80,9 +80,8 @@ void BlockRouter::add_node(ExchangeSink& sink, ExchangeRoute kind, std::uint32_t
 }
 
 Seconds BlockRouter::latency_inside(std::uint32_t from, std::uint32_t to) const {
-    Seconds sum;
-    for (const LinkId link : routes_.route(from, to).links()) sum += classes_[node_classes_[index(link)]].latency;
-    return sum;
+    return sum_of<Seconds>(routes_.route(from, to).links(),
+                           [&](LinkId link) { return classes_[node_classes_[index(link)]].latency; });
 }
 
 // The ranks of an exchange on one node, by their accelerators, and how many receive by each NIC.

@@ -164,8 +164,7 @@ class Search {
     }
 
     void try_rotations() {
-        MemberOrder order(problem_.members);
-        std::iota(order.begin(), order.end(), 0U);
+        MemberOrder order = numbers_below<std::uint32_t>(problem_.members);
         const std::size_t rotations = problem_.across() ? order.size() : 1;  // a ring is the same wherever it starts
         for (int direction = 0; direction < 2; ++direction) {
             for (std::size_t i = 0; i < rotations; ++i) {

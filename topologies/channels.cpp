@@ -5,7 +5,6 @@
 #include <deque>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -25,9 +24,7 @@ LinkUse use_of(const Topology& topology, LinkId link) {
 }
 
 HopUses uses_of(const Topology& topology, std::span<const LinkId> links) {
-    HopUses uses;
-    for (const LinkId link : links) uses.push_back(use_of(topology, link));
-    return uses;
+    return list_of<LinkUse>(links, [&](LinkId link) { return use_of(topology, link); });
 }
 
 // The part of a route up to the link that leaves the node, and from the link that enters the other one. Where links are
@@ -203,10 +200,7 @@ struct ChannelPlanner::Cache {
 
 ChannelPlanner::ChannelPlanner(const Topology& topology, std::vector<std::uint32_t> busy)
     : topology_(topology), busy_(std::move(busy)), cache_(std::make_unique<Cache>()) {
-    if (busy_.empty()) {
-        busy_.resize(topology.ranks_per_node);
-        std::iota(busy_.begin(), busy_.end(), 0U);
-    }
+    if (busy_.empty()) busy_ = numbers_below<std::uint32_t>(topology.ranks_per_node);
 }
 ChannelPlanner::~ChannelPlanner() = default;
 

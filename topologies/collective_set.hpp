@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -97,9 +96,7 @@ class CollectiveSet {
 
   private:
     static std::vector<std::uint32_t> first_accelerators(const SetLayout& layout) {
-        std::vector<std::uint32_t> local(std::min(layout.ranks_per_node, layout.ranks));
-        std::iota(local.begin(), local.end(), 0U);
-        return local;
+        return numbers_below<std::uint32_t>(std::min(layout.ranks_per_node, layout.ranks));
     }
     // Whether the members of each node stand in one run.
     bool in_runs(const std::vector<RankId>& members) const {

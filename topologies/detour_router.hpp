@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -154,8 +153,7 @@ class DetourRouter final : public Router {
     void list_neighbours() {
         const std::uint32_t n = links_.ranks_per_node();
         for (std::uint32_t from = 0; from < n; ++from) {
-            std::vector<std::uint32_t>& order = neighbours_.emplace_back(n);
-            std::iota(order.begin(), order.end(), 0U);
+            std::vector<std::uint32_t>& order = neighbours_.emplace_back(numbers_below<std::uint32_t>(n));
             std::ranges::stable_sort(order, std::ranges::less{}, [&](std::uint32_t to) {
                 return std::tuple(inner_->route(RankId(from), RankId(to), 0).hops, (to + n - from) % n);
             });

@@ -5,8 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
-#include <span>
-#include <utility>
 
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -103,8 +102,7 @@ Integer read_number(std::string_view placement, std::string_view text, Integer l
 
 // Fisher and Yates' shuffle, stopped after the nodes that are needed.
 Nodes draw(std::uint32_t nodes, std::uint32_t all, std::uint64_t seed) {
-    Nodes drawn(all);
-    std::iota(drawn.begin(), drawn.end(), 0U);
+    Nodes drawn = numbers_below<std::uint32_t>(all);
     for (std::uint32_t i = 0; i < nodes; ++i) {
         std::swap(drawn[i], drawn[i + static_cast<std::uint32_t>(hash_of({seed, i}) % (all - i))]);
     }

@@ -1,7 +1,10 @@
-// Lists and sums of what something makes of each element of a range: a function, or a member of the elements.
+// Lists and sums of what something makes of each element of a range: a function, or a member of the elements; and lists
+// of numbers.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <numeric>
 #include <vector>
 
 namespace weft {
@@ -11,6 +14,14 @@ std::vector<Value> list_of(Range&& range, Make make) {
     std::vector<Value> list;
     for (auto&& each : range) list.emplace_back(std::invoke(make, each));
     return list;
+}
+
+// 0, 1, ... `count` - 1.
+template <class Value>
+std::vector<Value> numbers_below(std::size_t count) {
+    std::vector<Value> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), Value{});
+    return numbers;
 }
 
 // From the first to the last, beginning with nothing.

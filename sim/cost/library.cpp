@@ -1,8 +1,6 @@
 #include "sim/cost/library.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "sim/base/check.hpp"
 

@@ -69,9 +69,7 @@ class LinkLoads {
     bool is_empty() const { return used_ == 0; }
     // That have a load.
     std::size_t links() const {
-        std::size_t count = 0;
-        for (const Page& page : used()) count += static_cast<std::size_t>(std::popcount(page.used));
-        return count;
+        return sum_of<std::size_t>(used(), [](const Page& page) { return std::size_t(std::popcount(page.used)); });
     }
 
     void clear() {

@@ -1,6 +1,5 @@
 #include "sim/cost/phase_traffic.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <numeric>

@@ -1,8 +1,9 @@
 #include "sim/io/diagnostics.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
+
+#include "sim/base/lists.hpp"
 
 namespace weft {
 namespace {
@@ -44,8 +45,8 @@ namespace {
 // Damerau-Levenshtein (optimal string alignment): insertions, deletions, substitutions, swaps of neighbours.
 // Row by row over the table  d(i, j) = distance of the first i letters of a and the first j of b.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);
-    std::iota(above.begin(), above.end(), std::size_t{0});
+    auto above = numbers_below<std::size_t>(b.size() + 1);
+    std::vector<std::size_t> before, row(above.size());
     for (std::size_t i = 1; i <= a.size(); ++i) {
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/network/constraints.hpp"
-
 namespace weft {
 
 FlowNetwork::FlowNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns, std::size_t flows)

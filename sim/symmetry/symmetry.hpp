@@ -146,8 +146,7 @@ class Symmetry {
     // A link that all flows together cannot use up, each at the most that the others' absence would allow, never
     // decides a rate. Of a group, one stretch at a time counts.
     void keep_links_that_can_fill() {
-        by_link_.resize(loads_.size());
-        std::iota(by_link_.begin(), by_link_.end(), 0U);
+        by_link_ = numbers_below<std::uint32_t>(loads_.size());
         std::sort(by_link_.begin(), by_link_.end(), [&](std::uint32_t a, std::uint32_t b) {
             return loads_[a].link != loads_[b].link ? loads_[a].link < loads_[b].link : a < b;
         });

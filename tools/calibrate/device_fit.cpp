@@ -12,7 +12,6 @@
 #include "sim/base/enumerators.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/parallel.hpp"
-#include "tools/validate/run.hpp"
 
 namespace weft {
 namespace {

@@ -82,16 +82,14 @@ Seconds call_time(CollectiveSet& set, const CollectiveRequest& request, const Ch
 
 std::vector<CandidateFacts> explain_candidates(CollectiveSet& set, const CollectiveRequest& request,
                                                const Choice& chosen, Bytes message) {
-    std::vector<CandidateFacts> facts;
-    for (const Choice& choice : set.costs().candidates(request.op, request.preference)) {
-        facts.push_back({.algorithm = choice.protocol->algorithm,
-                         .protocol = choice.protocol->protocol,
-                         .time = call_time(set, request, choice, message),
-                         .standing = choice == chosen                       ? Standing::chosen
-                                     : set.costs().carries(choice, message) ? Standing::possible
-                                                                            : Standing::out_of_bounds});
-    }
-    return facts;
+    return list_of<CandidateFacts>(set.costs().candidates(request.op, request.preference), [&](const Choice& choice) {
+        return CandidateFacts{.algorithm = choice.protocol->algorithm,
+                              .protocol = choice.protocol->protocol,
+                              .time = call_time(set, request, choice, message),
+                              .standing = choice == chosen                       ? Standing::chosen
+                                          : set.costs().carries(choice, message) ? Standing::possible
+                                                                                 : Standing::out_of_bounds};
+    });
 }
 
 void add_links(CollectiveRow& row, CollectiveSet& set, const Topology& topology, const CollectiveRequest& request,

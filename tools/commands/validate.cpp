@@ -56,8 +56,7 @@ Answer run_leave_out(const po::variables_map& arguments) {
         throw OptionError("--leave-out takes no --" + option);
     }
     auto names = arguments["leave-out"].as<std::vector<std::string>>();
-    std::vector<ValidationSet> shipped;
-    for (const std::string& name : validation_set_names()) shipped.push_back(load_validation_set(name));
+    const auto shipped = list_of<ValidationSet>(validation_set_names(), load_validation_set);
     if (names == std::vector<std::string>{"all"}) names = validation_set_names();
     for (const std::string& name : names) {
         const LeftOut result = leave_out(load_validation_set(name), shipped, threads_option(arguments));

@@ -10,7 +10,6 @@
 #include "sim/base/check.hpp"
 #include "sim/base/texts.hpp"
 #include "sim/io/units.hpp"
-#include "tools/command.hpp"
 #include "tools/validate/scorecard.hpp"
 
 namespace weft {

@@ -147,8 +147,7 @@ SweepTable WarmJob::sweep(const SweepChoices& choices) const {
                              .simulation = {.network = network_named(choices.network),
                                             .folding = folding_named(choices.folding),
                                             .kept = Kept::sums}};
-        std::vector<Variation> variations;
-        for (const std::string& text : choices.zip) variations.push_back(parse_zip(text));
+        auto variations = list_of<Variation>(choices.zip, parse_zip);
         for (const std::string& text : choices.vary) variations.push_back(parse_variation(text));
         request.grid = SweepGrid(std::move(variations));
         SweepSettings settings;

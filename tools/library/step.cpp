@@ -63,9 +63,8 @@ std::string SimulatedStep::text() const { return report_text(state_->report); }
 std::string SimulatedStep::compare_json(const std::vector<std::string>& traces) const {
     const Simulation run = state_->again(Recording::spans);
     return told([&] {
-        std::vector<StepComparison> found;
-        for (const std::string& trace : traces) found.push_back(compare_step(read_kineto(trace), run));
-        return step_comparison_json(found);
+        return step_comparison_json(list_of<StepComparison>(
+            traces, [&](const std::string& trace) { return compare_step(read_kineto(trace), run); }));
     });
 }
 
@@ -108,16 +107,14 @@ InputError::InputError(const std::string& what, std::vector<Mistake> mistakes)
     : std::runtime_error(what), mistakes_(std::move(mistakes)) {}
 
 std::vector<Mistake> mistakes_of(const ConfigError& error) {
-    std::vector<Mistake> mistakes;
-    for (const Diagnostic& each : error.diagnostics()) {
-        mistakes.push_back({.file = each.file,
-                            .line = each.line,
-                            .column = each.column,
-                            .key = each.key,
-                            .message = each.message,
-                            .suggestions = suggested_names(each.message)});
-    }
-    return mistakes;
+    return list_of<Mistake>(error.diagnostics(), [](const Diagnostic& each) {
+        return Mistake{.file = each.file,
+                       .line = each.line,
+                       .column = each.column,
+                       .key = each.key,
+                       .message = each.message,
+                       .suggestions = suggested_names(each.message)};
+    });
 }
 
 std::string command_text(std::string_view command, const std::vector<std::string>& arguments) {

@@ -23,9 +23,7 @@ using Words = std::vector<std::string>;
 
 template <typename Registry>
 Words names_of(const Registry& registry) {
-    Words names;
-    for (const auto* const each : registry) names.emplace_back(each->name);
-    return names;
+    return list_of<std::string>(registry, [](const auto* each) { return each->name; });
 }
 
 // Keys of a kind of file by their paths, without elements of lists and members with names of the user's choice, and the
@@ -51,9 +49,7 @@ std::map<std::string, Words> keys_and_words(std::string_view kind) {
 // "KEY=VALUE" of a job, with the keys of its machine and model; of several values with commas the last.
 Words assignments(const std::string& current) {
     const auto prefixed = [](const std::string& prefix, const Words& words) {
-        Words all;
-        for (const std::string& word : words) all.push_back(prefix + word);
-        return all;
+        return list_of<std::string>(words, [&](const std::string& word) { return prefix + word; });
     };
     std::string kind = "job", prefix;
     for (const std::string part : {"machine", "model"}) {
@@ -61,11 +57,8 @@ Words assignments(const std::string& current) {
     }
     const std::map<std::string, Words> keys = keys_and_words(kind);
     const std::size_t equals = current.find('=');
-    if (equals == current.npos) {
-        Words names;
-        for (const auto& [key, words] : keys) names.push_back(prefix + key + "=");
-        return names;
-    }
+    if (equals == current.npos)
+        return list_of<std::string>(keys, [&](const auto& key) { return prefix + key.first + "="; });
     const std::string key = current.substr(0, equals);
     const std::string before = current.substr(0, current.find_last_of("=,") + 1);
     if (key == "machine") return prefixed(before, shipped_names(embedded::machines()));

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -154,9 +153,7 @@ ResultTable table_of(const Rows& rows, const Columns<Row>& columns) {
 
 // Of rows that are numbers, from 0 on.
 inline ResultTable numbered_table(std::size_t rows, const Columns<std::size_t>& columns) {
-    std::vector<std::size_t> numbers(rows);
-    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
-    return table_of<std::size_t>(numbers, columns);
+    return table_of<std::size_t>(numbers_below<std::size_t>(rows), columns);
 }
 
 }  // namespace weft

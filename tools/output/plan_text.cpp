@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -217,9 +216,7 @@ ResultTable refusals_table(const PlanResult& result) {
 }
 
 std::string settings_text(const PlanResult& result, std::size_t candidate) {
-    std::vector<std::size_t> all(result.space.knobs().size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    return settings(result, candidate, all);
+    return settings(result, candidate, numbers_below<std::size_t>(result.space.knobs().size()));
 }
 
 std::string plan_heading(const PlanResult& result) {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,7 +12,6 @@
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
 #include "tools/output/figures.hpp"
-#include "tools/output/json_text.hpp"
 #include "tools/output/report_text.hpp"
 #include "topologies/placement.hpp"
 #include "topologies/vertex_names.hpp"

@@ -9,7 +9,6 @@
 #include "sim/base/check.hpp"
 #include "sim/io/files.hpp"
 #include "sim/io/values.hpp"
-#include "tools/output/text_stream.hpp"
 #include "topologies/measurements/measurement.hpp"
 
 namespace weft {

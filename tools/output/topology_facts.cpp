@@ -18,8 +18,8 @@ namespace weft {
 namespace {
 
 std::vector<ClassFacts> count_classes(const Topology& topology) {
-    std::vector<ClassFacts> facts;
-    for (const LinkClass& link_class : topology.classes) facts.push_back({.link_class = link_class});
+    auto facts =
+        list_of<ClassFacts>(topology.classes, [](const LinkClass& each) { return ClassFacts{.link_class = each}; });
     const Table<LinkClassId, std::uint32_t> links = topology.links_of_class();
     for (std::size_t i = 0; i < facts.size(); ++i) facts[i].links = links.rows()[i];
     return facts;

@@ -172,11 +172,9 @@ std::vector<CollectiveTotal> once_totals(const VolumeTable& table, std::string_v
 Bytes sum(const std::vector<CollectiveTotal>& totals) { return sum_of<Bytes>(totals, &CollectiveTotal::volume); }
 
 std::vector<HistogramBin> volume_histogram(const VolumeTable& table) {
-    std::vector<MessageCount> messages;
-    for (const VolumeRow& row : table.rows) {
-        messages.push_back({row.op, row.message, row.calls * repeats_per_step(table, row)});
-    }
-    return message_histogram(messages);
+    return message_histogram(list_of<MessageCount>(table.rows, [&](const VolumeRow& row) {
+        return MessageCount{row.op, row.message, row.calls * repeats_per_step(table, row)};
+    }));
 }
 
 std::string volume_text(const VolumeTable& table, VolumeParts parts) {

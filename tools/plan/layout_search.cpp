@@ -157,10 +157,8 @@ void time(PlanResult& result, std::vector<Block>& blocks, const std::vector<std:
           Shelf<Workbench>& shelf, const SearchOptions& options) {
     const Seconds limit = result.simulated.empty() ? Seconds{} : may_be_best(result);
     for (;;) {
-        std::vector<Block> alone;
-        for (const std::size_t i : next_to_time(result.candidates, by_bound, options.simulations, limit)) {
-            alone.push_back({.first = i, .end = i + 1});
-        }
+        auto alone = list_of<Block>(next_to_time(result.candidates, by_bound, options.simulations, limit),
+                                    [](std::size_t i) { return Block{.first = i, .end = i + 1}; });
         if (alone.empty()) return;
         for_each_on_a_bench(alone.size(), result, shelf, options,
                             [&](std::size_t i, Workbench& bench) { screen(result, alone[i], bench, true); });

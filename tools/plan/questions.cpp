@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "sim/io/diagnostics.hpp"
-#include "tools/command.hpp"
 #include "tools/parallel.hpp"
 
 namespace weft {

@@ -148,11 +148,9 @@ Values gathers_by_size(const Study& study) {
             messages.push_back({row.op, Bytes{row.logged}, row.calls * repeats_per_step(table, row)});
         }
     }
-    Values values;
-    for (const HistogramBin& bin : message_histogram(messages)) {
-        values.push_back({to_text(bin.from) + " to " + to_text(bin.to), bin.calls, "", bin.from.value});
-    }
-    return values;
+    return list_of<Measured>(message_histogram(messages), [](const HistogramBin& bin) {
+        return Measured{to_text(bin.from) + " to " + to_text(bin.to), bin.calls, "", bin.from.value};
+    });
 }
 
 bool any(const VolumeRow&) { return true; }

@@ -197,9 +197,8 @@ std::vector<Measured> values_of(const MeasurePart& part, const StudyFigure& figu
 
 std::vector<StudyFigure> study_figures() {
     const auto all = nlohmann::json::parse(embedded::study_figures().front().text);
-    std::vector<StudyFigure> figures;
-    for (const auto& figure : all.at("figures")) {
-        figures.push_back({.name = figure.at("name"),
+    return list_of<StudyFigure>(all.at("figures"), [&](const nlohmann::json& figure) {
+        return StudyFigure{.name = figure.at("name"),
                            .number = figure.at("number"),
                            .title = figure.at("title"),
                            .note = figure.at("note"),
@@ -210,9 +209,8 @@ std::vector<StudyFigure> study_figures() {
                            .kind = named<ChartKind>(figure.at("kind")),
                            .x = axis_of(figure, "x"),
                            .y = axis_of(figure, "y"),
-                           .references = figure.value("references", std::vector<std::string>())});
-    }
-    return figures;
+                           .references = figure.value("references", std::vector<std::string>())};
+    });
 }
 
 Study study_of(const StudyFigure& figure, const StudyCase& subject, Purpose purpose) {

@@ -11,6 +11,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "sim/base/lists.hpp"
 #include "sim/base/texts.hpp"
 #include "sim/io/diagnostics.hpp"
 
@@ -68,8 +69,7 @@ std::size_t size_of_word(std::string_view rest) {
 }
 
 std::size_t place_of(std::string_view name, std::span<const std::string> keys) {
-    std::vector<std::string> names;
-    for (const std::string& key : keys) names.emplace_back(column_name(key));
+    const auto names = list_of<std::string>(keys, column_name);
     const auto found = std::ranges::find(names, column_name(name));
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
     throw std::invalid_argument(fmt::format("\"{}\" is not varied{} (varied: {}; texts stand in quotation marks)", name,

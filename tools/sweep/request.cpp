@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <numeric>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -102,8 +101,7 @@ SweepShard parse_shard(std::string_view text) {
 }
 
 std::vector<std::size_t> points_of(const SweepRequest& request) {
-    std::vector<std::size_t> points(request.grid.size());
-    std::iota(points.begin(), points.end(), std::size_t{0});
+    auto points = numbers_below<std::size_t>(request.grid.size());
     for (const std::string& text : request.conditions) {
         try {
             Condition condition(text, request.grid.keys());

@@ -18,7 +18,6 @@
 #include "sim/base/lists.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/files.hpp"
-#include "tools/command.hpp"
 #include "tools/output/columns.hpp"
 
 namespace weft {

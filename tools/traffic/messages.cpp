@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -24,8 +23,7 @@ using boost::program_options::error;
 
 // A cycle through all ranks, each as likely as any other (Sattolo, Inf. Process. Lett. 22 (1986) 315-317).
 std::vector<std::uint32_t> cycle(std::uint32_t ranks, std::uint64_t seed) {
-    std::vector<std::uint32_t> to(ranks);
-    std::iota(to.begin(), to.end(), 0U);
+    auto to = numbers_below<std::uint32_t>(ranks);
     for (std::uint32_t i = ranks - 1; i > 0; --i) std::swap(to[i], to[hash_of({seed, i}) % i]);
     return to;
 }

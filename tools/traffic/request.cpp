@@ -58,12 +58,9 @@ std::vector<TrafficMessage> on_machine(const TrafficRequest& request, const Topo
         const std::uint32_t per_node = request.layout.ranks_per_node;
         return RankId(rank / per_node * topology.ranks_per_node + rank % per_node);
     };
-    std::vector<TrafficMessage> messages;
-    messages.reserve(request.messages.size());
-    for (const RankMessage& each : request.messages) {
-        messages.push_back({place(each.from), place(each.to), each.bytes, each.start});
-    }
-    return messages;
+    return list_of<TrafficMessage>(request.messages, [&](const RankMessage& each) {
+        return TrafficMessage{place(each.from), place(each.to), each.bytes, each.start};
+    });
 }
 
 TrafficSpread spread_of(std::vector<double> values) {
@@ -76,17 +73,15 @@ std::vector<TrafficLinkFacts> busiest_links(const TrafficRun& run, const Topolog
     std::ranges::stable_sort(links, [](const CarryingLink& a, const CarryingLink& b) { return a.held > b.held; });
     links.resize(std::min(links.size(), top));
     const VertexNames names(topology);
-    std::vector<TrafficLinkFacts> facts;
-    for (const CarryingLink& link : links) {
-        facts.push_back({.from = names[topology.tail(link.link)],
-                         .to = names[topology.head(link.link)],
-                         .link_class = topology.link(link.link).name,
-                         .messages = link.messages,
-                         .bound = link.bound,
-                         .bytes = link.bytes,
-                         .busy = link.held / run.time});
-    }
-    return facts;
+    return list_of<TrafficLinkFacts>(links, [&](const CarryingLink& link) {
+        return TrafficLinkFacts{.from = names[topology.tail(link.link)],
+                                .to = names[topology.head(link.link)],
+                                .link_class = topology.link(link.link).name,
+                                .messages = link.messages,
+                                .bound = link.bound,
+                                .bytes = link.bytes,
+                                .busy = link.held / run.time};
+    });
 }
 
 }  // namespace

@@ -178,8 +178,7 @@ Scorecard make_scorecard(std::span<const ValidationSet> sets, std::span<const Va
 
 std::vector<std::size_t> worst_rows(std::span<const ValidationSet> sets, std::span<const ValidatedRow> rows,
                                     std::size_t count) {
-    std::vector<std::size_t> places(rows.size());
-    std::iota(places.begin(), places.end(), std::size_t{0});
+    auto places = numbers_below<std::size_t>(rows.size());
     std::erase_if(places, [&](std::size_t i) { return use_of(sets, rows[i]) != RowUse::predict; });
     std::ranges::stable_sort(places, std::ranges::greater{}, [&](std::size_t i) { return std::abs(rows[i].error()); });
     places.resize(std::min(places.size(), count));

@@ -140,10 +140,9 @@ class DeepSpeedZero12 final : public DataParallel {
     }
 
     ActionId offload(Script& script, const std::vector<ActionId>& reduced, Where where) {
-        double own = 0;
-        for (const std::size_t t : bucket_.tensors) {
-            own += static_cast<double>(tensors_[t].elements) / groups_[slices_[t].group].ranks;
-        }
+        const auto own = sum_of<double>(bucket_.tensors, [&](std::size_t t) {
+            return static_cast<double>(tensors_[t].elements) / groups_[slices_[t].group].ranks;
+        });
         return host_.store_gradients(script, own, where, reduced.empty() ? script.now() : reduced.back());
     }
 

@@ -183,10 +183,9 @@ class Zero3Gradients {
     }
     void wait(Script& script) { script.finish(in_flight_); }
     ActionId offload(Script& script, ActionId reduced, Where where) const {
-        double own = 0;
-        for (const std::size_t t : bucket_.tensors) {
-            own += padded_elements(input_, tensors_[t]) / ranks_of(input_, group_of(tensors_[t]));
-        }
+        const auto own = sum_of<double>(bucket_.tensors, [&](std::size_t t) {
+            return padded_elements(input_, tensors_[t]) / ranks_of(input_, group_of(tensors_[t]));
+        });
         return host_.store_gradients(script, own, where, reduced);
     }
     Call reduction(Collective op, RankGroups group, double elements) const {

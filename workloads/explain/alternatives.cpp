@@ -61,8 +61,7 @@ void add_schedules(const Knob& schedules, const Knob& counts, const Job& job, st
 
 // The order of axes with more than one rank, two neighbours exchanged.
 void add_orders(const Job& job, std::vector<Alternative>& found) {
-    std::vector<std::string> order;
-    for (const std::string_view axis : job.layout.order) order.emplace_back(axis);
+    std::vector<std::string> order = job.layout.order;
     const auto is_used = [&](const std::string& axis) { return job.layout.size(axis) > 1; };
     for (auto first = std::ranges::find_if(order, is_used); first != order.end();) {
         const auto second = std::find_if(std::next(first), order.end(), is_used);

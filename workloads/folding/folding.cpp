@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "sim/base/palette.hpp"
@@ -36,12 +35,6 @@ std::vector<std::uint32_t> stage_of_ranks(const Plan& plan) {
     std::vector<std::uint32_t> stage(grid.ranks());
     for (std::uint32_t rank = 0; rank < grid.ranks(); ++rank) stage[rank] = grid.coordinate(RankId{rank}, "pipeline");
     return stage;
-}
-
-std::vector<std::uint32_t> all_apart(std::size_t ranks) {
-    std::vector<std::uint32_t> numbers(ranks);
-    std::iota(numbers.begin(), numbers.end(), 0U);
-    return numbers;
 }
 
 // Ranks of a stage that are equally slow start in one class.
@@ -91,8 +84,8 @@ RankClasses classes_of(const Symmetry::Colours& colours, const std::vector<std::
         }
         ++classes.cells[cell].weight;
     }
-    std::vector<std::uint32_t> order(classes.cells.size()), place(classes.cells.size());
-    std::iota(order.begin(), order.end(), 0U);
+    auto order = numbers_below<std::uint32_t>(classes.cells.size());
+    std::vector<std::uint32_t> place(order.size());
     std::ranges::stable_sort(order, {}, [&](std::uint32_t cell) { return classes.cells[cell].stage; });
     std::vector<Cell> sorted;
     for (const std::uint32_t cell : order) {
@@ -124,10 +117,9 @@ std::vector<Split> splits_of(const Plan& plan, const Symmetry::Colours& colours,
         splits.push_back({colours.by_members, "groups of unequal members or shape on nodes"});
     }
     if (colours.by_costs > colours.by_members) {
-        std::vector<std::string> names;
-        for (const std::uint32_t family : colours.uneven_kinds) {
-            names.push_back(lanes::dimension_name(families.families()[family].kind));
-        }
+        const auto names = list_of<std::string>(colours.uneven_kinds, [&](std::uint32_t family) {
+            return lanes::dimension_name(families.families()[family].kind);
+        });
         splits.push_back(
             {colours.by_costs, fmt::format("routes of unequal latency or bandwidth ({} groups)", names_of(names))});
     }
@@ -150,8 +142,9 @@ RankClasses fold(const Plan& plan, const Topology& topology, Families& families,
     const std::vector<std::uint32_t> stage = stage_of_ranks(plan);
     folding = resolved(folding, static_cast<std::uint32_t>(stage.size()));
     const Faults& faults = plan.job.faults;
-    std::vector<std::uint32_t> start =
-        has_jitter(faults) || folding == Folding::none ? all_apart(stage.size()) : by_speed(stage, faults);
+    std::vector<std::uint32_t> start = has_jitter(faults) || folding == Folding::none
+                                           ? numbers_below<std::uint32_t>(stage.size())
+                                           : by_speed(stage, faults);
     const Costs costs = folding == Folding::exact ? Costs::compared : Costs::ignored;
     const Symmetry::Colours colours = describe(topology, families, std::move(start), costs).refine();
     RankClasses classes = classes_of(colours, stage);

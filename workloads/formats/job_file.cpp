@@ -109,9 +109,10 @@ OpenedJob open_job(const JobSource& source, std::span<const std::string> overrid
 }
 
 std::vector<std::string> overrides_in(Field set) {
-    std::vector<std::string> overrides;
-    for (const std::string& key : set.keys()) overrides.push_back(fmt::format("{}={}", key, set.member(key).as_json()));
-    return overrides;
+    const auto assignment = [&](const std::string& key) {
+        return fmt::format("{}={}", key, set.member(key).as_json());
+    };
+    return list_of<std::string>(set.keys(), assignment);
 }
 
 Document open_model(std::string_view said) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "sim/base/texts.hpp"
 #include "sim/io/document.hpp"
@@ -139,9 +138,7 @@ RecordedProgram read_files(std::size_t files, Open open) {
         ByteSource source = open(i);
         read_trace(source, traces.size(), reading);
     }
-    std::vector<std::uint32_t>& all = reading.program.groups.front();
-    all.resize(reading.program.ranks.size());
-    std::iota(all.begin(), all.end(), 0U);
+    reading.program.groups.front() = numbers_below<std::uint32_t>(reading.program.ranks.size());
     reading.mistakes.check();
     return std::move(reading.program);
 }

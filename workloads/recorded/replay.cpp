@@ -1,9 +1,7 @@
 #include "workloads/recorded/replay.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <queue>
-#include <span>
 #include <utility>
 
 #include "sim/engine/delay_queue.hpp"

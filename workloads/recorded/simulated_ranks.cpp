@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <string>
 
 #include "sim/base/check.hpp"
@@ -26,10 +25,8 @@ SimulatedRanks::SimulatedRanks(const Simulation& run) : run_(run), grid_(run.pla
     WEFT_CHECK(run.step.program.routines.empty(), "ranks are read from ops that are written out");
     for (std::uint32_t stage = 0; stage < run.plan.stages.size(); ++stage)
         scripts_.push_back(step_script(run.plan, stage, run.plan.job.step));
-    std::vector<std::uint32_t>& all = reading_.program.groups.front();
-    all.resize(run.plan.job.layout.ranks());
-    std::iota(all.begin(), all.end(), 0U);
-    reading_.group_ids.emplace(all, 0);
+    reading_.program.groups.front() = numbers_below<std::uint32_t>(run.plan.job.layout.ranks());
+    reading_.group_ids.emplace(reading_.program.groups.front(), 0);
     number_groups();
 }
 

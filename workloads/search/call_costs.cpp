@@ -65,9 +65,7 @@ CallCosts::Group& CallCosts::find(const Call& call, std::uint32_t stage) {
         if (own == shape) equal.push_back(i);
     }
     laid->costs = std::make_unique<GroupCosts>(topology_, library_, shape, [this, &all, equal](Order order) {
-        std::vector<Communicator> communicators;
-        for (const std::size_t i : equal) communicators.push_back(planner_->lay(all[i], order));
-        return communicators;
+        return list_of<Communicator>(equal, [&](std::size_t i) { return planner_->lay(all[i], order); });
     });
     return *laid;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <regex>
 #include <tuple>
 
@@ -17,8 +16,7 @@ namespace {
 
 // Of each value among all, from 0; equal values share the mean.
 std::vector<double> ranks(std::span<const double> values) {
-    std::vector<std::size_t> order(values.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    auto order = numbers_below<std::size_t>(values.size());
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i]; });
     std::vector<double> ranks(values.size());
     for (std::size_t first = 0; first < order.size();) {
@@ -51,8 +49,7 @@ ScreeningQuality quality_of(const PlanResult& result, const std::vector<std::siz
 }  // namespace
 
 std::vector<std::size_t> pareto_front(std::span<const TimeAndMemory> points) {
-    std::vector<std::size_t> order(points.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    auto order = numbers_below<std::size_t>(points.size());
     std::ranges::stable_sort(order, [&](std::size_t i, std::size_t j) {
         if (points[i].time != points[j].time) return points[i].time < points[j].time;
         return points[i].memory < points[j].memory;
@@ -226,10 +223,9 @@ void rank(PlanResult& result) {
     std::ranges::sort(result.simulated, {}, [&](const SimulatedCandidate& one) {
         return std::tuple{one.time.value, result.candidates[one.number].memory.value, one.number};
     });
-    std::vector<TimeAndMemory> points;
-    for (const SimulatedCandidate& one : result.simulated) {
-        points.push_back({one.time, result.candidates[one.number].memory});
-    }
+    auto points = list_of<TimeAndMemory>(result.simulated, [&](const SimulatedCandidate& one) {
+        return TimeAndMemory{one.time, result.candidates[one.number].memory};
+    });
     result.pareto = pareto_front(points);
     const std::vector<std::size_t> order = by_screening(result.candidates);
     points.clear();

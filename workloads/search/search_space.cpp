@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "sim/base/check.hpp"
 #include "sim/base/texts.hpp"
 #include "workloads/keys/key.hpp"
-#include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
@@ -139,9 +137,7 @@ Values micro_batch(const Job& job, std::uint32_t) {
 Values schedules(const Job& job, std::uint32_t) {
     static const auto usual = static_cast<std::uint32_t>(value_of(Job{}, "schedule"));
     if (job.layout.pipeline == 1) return {usual};
-    Values values(schedule::all().size());
-    std::iota(values.begin(), values.end(), 0U);
-    return values;
+    return numbers_below<std::uint32_t>(schedule::all().size());
 }
 
 // All numbers that the layers can be dealt by.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -38,9 +37,7 @@ PlacedStep summary(const Program& program, const Timeline& timeline) {
 // The machine's node that each node of a job is.
 Nodes nodes_of(const Job& job) {
     if (!job.fabric.placement.empty()) return job.fabric.placement;
-    Nodes nodes(job.nodes);
-    std::iota(nodes.begin(), nodes.end(), 0U);
-    return nodes;
+    return numbers_below<std::uint32_t>(job.nodes);
 }
 
 // Where the first nodes of a topology lie in one of as many nodes that has so many others before them. Links of nodes
@@ -177,8 +174,7 @@ class Sharer {
 
     // In the order of nodes, so that the order given shows in no result.
     void lay() {
-        std::vector<std::size_t> order(asked_.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
+        auto order = numbers_below<std::size_t>(asked_.size());
         const auto nodes = [this](std::size_t number) { return nodes_of(asked_[number].study.job); };
         std::ranges::sort(order, {}, [&](std::size_t number) { return std::ranges::min(nodes(number)); });
         JointNodes all;

@@ -212,8 +212,7 @@ class MachineOfFabric {
 
     // The nodes from which cables lead to most others; in a part of a fabric there may be some without.
     void keep_joined(std::map<std::string, CabledNode> nodes) {
-        std::vector<std::uint32_t> part(out_.switches.size());
-        for (std::uint32_t i = 0; i < part.size(); ++i) part[i] = i;
+        auto part = numbers_below<std::uint32_t>(out_.switches.size());
         const auto find = [&](std::uint32_t i) {
             while (part[i] != i) i = part[i] = part[part[i]];
             return i;
@@ -224,9 +223,7 @@ class MachineOfFabric {
         std::map<std::vector<std::uint32_t>, std::vector<CabledNode>> joined;
         std::size_t most = 0, all = nodes.size();
         for (auto& [key, node] : nodes) {
-            std::vector<std::uint32_t> parts;
-            for (const std::uint32_t leaf : node.switches) parts.push_back(find(leaf));
-            std::vector<CabledNode>& those = joined[parts];
+            std::vector<CabledNode>& those = joined[list_of<std::uint32_t>(node.switches, find)];
             those.push_back(std::move(node));
             most = std::max(most, those.size());
         }

@@ -1,7 +1,6 @@
 #include "workloads/formats/node/node.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
 #include "workloads/formats/node/node.hpp"
@@ -16,8 +15,7 @@ constexpr std::string_view host_class = "pcie.host";
 
 // Whether links lead from each accelerator to every other.
 bool joins_all(const LinkCounts& links) {
-    std::vector<std::uint32_t> part(links.size());
-    std::iota(part.begin(), part.end(), 0U);
+    auto part = numbers_below<std::uint32_t>(links.size());
     for (std::uint32_t i = 0; i < links.size(); ++i) {
         for (std::uint32_t j = 0; j < i; ++j) {
             if (links[i][j] > 0) std::ranges::replace(part, part[i], part[j]);

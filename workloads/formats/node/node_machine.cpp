@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -15,8 +14,8 @@ namespace {
 // The accelerator that each NIC is attached to: the nearest; among equals the one with the fewest NICs, then by
 // `apart`, then the first.
 std::vector<std::uint32_t> attached_to(const std::vector<DescribedNic>& nics, std::uint32_t accelerators) {
-    std::vector<std::uint32_t> attached, users(accelerators), all(accelerators);
-    std::iota(all.begin(), all.end(), 0U);
+    std::vector<std::uint32_t> attached, users(accelerators);
+    const auto all = numbers_below<std::uint32_t>(accelerators);
     for (const DescribedNic& nic : nics) {
         const auto cost = [&](std::uint32_t i) {
             return std::tuple(nic.distance[i], users[i], nic.apart.empty() ? 0 : nic.apart[i]);
