@@ -128,8 +128,10 @@ void add_changes(JobExplanation& result, const Study& study, const JobFile& file
     const Seconds own = since_start(result.explanation.end);
     const auto events = static_cast<double>(result.step.run.timeline.events);
     const OtherDevices devices(result.step.run.plan, result.step.folded);
-    const Foresight foresight(study, result.step, devices, result.explanation);
-    const std::vector<WhatIf> changes = what_ifs(study, result.step, result.explanation);
+    Study dealt = study;  // layers stay where their costs put them
+    dealt.job.layout = result.step.run.plan.job.layout;
+    const Foresight foresight(dealt, result.step, devices, result.explanation);
+    const std::vector<WhatIf> changes = what_ifs(dealt, result.step, result.explanation);
     std::vector<Prospect> prospects;
     for (const WhatIf& change : changes) {
         result.knobs.push_back({change.knob, change.change, own});
@@ -156,7 +158,7 @@ void add_changes(JobExplanation& result, const Study& study, const JobFile& file
         std::unique_ptr<PreparedTopology> prepared = shelf.take(prepare_one);
         if (number < changes.size()) {
             result.knobs[number].step =
-                simulate_what_if(changes[number], study, result.step.folded, devices, simulation, *prepared);
+                simulate_what_if(changes[number], dealt, result.step.folded, devices, simulation, *prepared);
             result.knobs[number].means = Means::simulated;
         } else {
             simulate_setting(others[number - changes.size()], study, simulation, prepared);

@@ -178,6 +178,7 @@ OtherDevices::OtherDevices(const Plan& plan, const Step& step) : plan_(plan), st
 
 std::optional<std::vector<Seconds>> OtherDevices::work(const Study& study) const {
     Plan changed = empty_plan(study);
+    changed.job.layout = plan_.job.layout;  // layers stay where their costs put them
     changed.costs = part_costs(changed);
     changed.host_bound = plan_.host_bound || host_bound(changed);  // with the host's pace if it may matter
     changed.stages = plan_.stages;

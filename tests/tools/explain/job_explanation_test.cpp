@@ -56,6 +56,37 @@ TEST(job_explanation, is_told_close_to_what_simulations_find) {
     }
 }
 
+// A knob is turned with the layers where they are, which costs have dealt to stages.
+TEST(job_explanation, deals_no_layers_again) {
+    const auto knobs = [](const std::string& split) {
+        const std::string path = WEFT_SOURCE_DIR "/workloads/jobs/dgx-h100-llama3-8b-context.json";
+        const std::vector<std::string> overrides{"model=nemotron-3-nano-30b-a3b",
+                                                 "megatron.version=core-0.19",
+                                                 "nodes=2",
+                                                 "layout.tensor=1",
+                                                 "layout.context=1",
+                                                 "layout.pipeline=4",
+                                                 "layout.data=4",
+                                                 "layout.expert=4",
+                                                 "batch.global=32",
+                                                 "batch.sequence=4096",
+                                                 "recompute=none",
+                                                 "attention=cudnn",
+                                                 "layout.split=" + split};
+        const JobExplanation found = explain_job(load_study(path, overrides), {.source = path, .overrides = overrides},
+                                                 {.simulation = {}, .threads = 1});
+        std::map<std::string, double> steps;
+        for (const ExplainedKnob& knob : found.knobs) steps[knob.knob + knob.change] = knob.step.value;
+        std::string list;
+        for (const Stage& stage : found.step.run.plan.stages)
+            list += (list.empty() ? "[" : ",") + std::to_string(stage.layers());
+        return std::pair(steps, list + "]");
+    };
+    const auto dealt = knobs("cost"), listed = knobs(dealt.second);
+    EXPECT_GT(dealt.first.size(), 10U);
+    EXPECT_EQ(dealt.first, listed.first);
+}
+
 TEST(job_explanation, of_a_large_job_simulates_little_and_says_so) {
     const JobExplanation some = explained(large_job, 2);
     const auto counts = changes_by_means(some);
