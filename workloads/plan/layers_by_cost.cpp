@@ -78,4 +78,9 @@ std::vector<std::uint32_t> layers_by_cost(const Job& job, const PartCosts& costs
     return dealt;
 }
 
+void deal_by_cost(Job& job, const PartCosts& costs) {
+    job.layout.by_hand.layers = layers_by_cost(job, costs);
+    job.layout.split = StageSplit::by_hand;
+}
+
 }  // namespace weft

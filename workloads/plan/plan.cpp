@@ -117,10 +117,7 @@ Plan empty_plan(const Study& study) {
     if (plan.job.blocking_launches == Setting::on) {
         plan.device.kernel_launch = std::max(plan.device.kernel_launch, plan.device.host_launch);
     }
-    if (Layout& layout = plan.job.layout; layout.split == StageSplit::cost) {
-        layout.by_hand.layers = layers_by_cost(plan.job, part_costs(plan));
-        layout.split = StageSplit::by_hand;
-    }
+    if (plan.job.layout.split == StageSplit::cost) deal_by_cost(plan.job, part_costs(plan));
     return plan;
 }
 

@@ -131,6 +131,8 @@ PartCosts part_costs(const Plan& plan);
 // So that the part whose kernels take the longest takes as little as it can; the most alike of such (the least sum of
 // squares). Calls and the host do not count.
 std::vector<std::uint32_t> layers_by_cost(const Job& job, const PartCosts& costs);
+// As a list that the job says; of jobs whose split is StageSplit::cost.
+void deal_by_cost(Job& job, const PartCosts& costs);
 // Another sum over lists of kernels, in place of their times.
 using KernelSum = std::function<Seconds(std::span<const Kernel>)>;
 PartCosts part_costs(const Plan& plan, const KernelSum& sum);

@@ -82,6 +82,7 @@ Stage& Screen::stage(const std::vector<Chunk>& chunks) {
 MemoryVerdict Screen::memory() {
     constexpr std::size_t most_stages = 256;
     if (stages_.size() > most_stages) stages_.clear();
+    if (plan_.job.layout.split == StageSplit::cost) deal_by_cost(plan_.job, costs());
     const std::vector<std::vector<Chunk>> chunks = stage_chunks(plan_.job);
     first_equal_ = first_equal(chunks);
     own_.assign(chunks.size(), nullptr);

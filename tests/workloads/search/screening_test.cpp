@@ -48,6 +48,7 @@ RC_GTEST_PROP(screening_property, does_not_depend_on_what_was_screened_before, (
         settings.push_back(test::key("zero", test::one_of({0U, 1U})));
         settings.push_back("recompute=" + test::one_of<std::string>({"none", "selective", "full"}));
         settings.push_back(test::flag("sequence_parallel"));
+        settings.push_back("layout.split=" + test::one_of<std::string>({"framework", "cost"}));
         return test::small_study(settings);
     };
     const Study first = draw(), second = draw();
@@ -62,6 +63,8 @@ RC_GTEST_PROP(screening_property, does_not_depend_on_what_was_screened_before, (
     const StepEstimate after = screen.estimate();
     Screen fresh(second, topology);
     RC_ASSERT(memory.peak == fresh.memory().peak);
+    const Plan plan = make_plan(second);
+    RC_ASSERT(memory.peak == plan.stages[plan.fullest_stage()].memory.total());
     RC_ASSERT(bound == fresh.bound());
     RC_ASSERT(after.time == fresh.estimate().time);
 }
