@@ -1,6 +1,8 @@
 #include "sim/cost/library.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "sim/base/check.hpp"
 
