@@ -124,12 +124,17 @@ std::vector<Prospect> foresee(const std::vector<OtherJob>& settings, std::size_t
     return prospects;
 }
 
+// With layers where the costs of the plan put them.
+Study dealt_as(const Plan& plan, Study study) {
+    study.job.layout = plan.job.layout;
+    return study;
+}
+
 void add_changes(JobExplanation& result, const Study& study, const JobFile& file, const ExplainOptions& options) {
     const Seconds own = since_start(result.explanation.end);
     const auto events = static_cast<double>(result.step.run.timeline.events);
     const OtherDevices devices(result.step.run.plan, result.step.folded);
-    Study dealt = study;  // layers stay where their costs put them
-    dealt.job.layout = result.step.run.plan.job.layout;
+    const Study dealt = dealt_as(result.step.run.plan, study);
     const Foresight foresight(dealt, result.step, devices, result.explanation);
     const std::vector<WhatIf> changes = what_ifs(dealt, result.step, result.explanation);
     std::vector<Prospect> prospects;
