@@ -224,12 +224,14 @@ ResultTable fabric_table(const std::vector<FabricUse>& fabric) {
 
 ResultTable kinds_table(const std::vector<LayerKindUse>& kinds) {
     using Use = LayerKindUse;
-    return table_of<Use>(kinds, {{"kind", "<kind", &Use::kind},
-                                 {"layers", "layers", &Use::layers},
-                                 {"parameters", "parameters", as<Figure<significant<3>>>(&Use::parameters)},
-                                 {"forward_s", "forward", &Use::forward},
-                                 {"backward_s", "backward", &Use::backward},
-                                 {"activations_bytes", "activations", &Use::activations}});
+    return table_of<Use>(kinds,
+                         {{"kind", "<kind", &Use::kind},
+                          {"layers", "layers", &Use::layers},
+                          {"parameters", {}, &Use::parameters},
+                          {"", "parameters", [](const Use& use) { return short_count(std::uint64_t(use.parameters)); }},
+                          {"forward_s", "forward", &Use::forward},
+                          {"backward_s", "backward", &Use::backward},
+                          {"activations_bytes", "activations", &Use::activations}});
 }
 
 Json rooflines_json(const Rooflines& found) {

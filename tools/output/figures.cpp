@@ -19,9 +19,6 @@ std::string grouped(double number) {
     return digits;
 }
 
-namespace {
-
-// Three digits, as people count parameters: "8.03B", "125M".
 std::string short_count(std::uint64_t count) {
     constexpr std::array<std::pair<double, std::string_view>, 4> scales{
         {{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "K"}}};
@@ -33,8 +30,6 @@ std::string short_count(std::uint64_t count) {
     }
     return fmt::to_string(count);
 }
-
-}  // namespace
 
 std::string model_text(std::string_view name, std::uint64_t parameters, std::uint64_t active, std::uint64_t trained) {
     std::string also = active < parameters ? fmt::format(", {} active", short_count(active)) : "";

@@ -25,6 +25,8 @@ std::string comma_list(const Rows& rows, Text text, std::string_view comma = ", 
     return all;
 }
 
+std::string short_count(std::uint64_t count);  // three digits, as people count parameters: "8.03B", "125M"
+
 // "llama3-8b (8.03B parameters)", "mixtral-8x7b (46.7B parameters, 12.9B active)"
 std::string model_text(std::string_view name, std::uint64_t parameters, std::uint64_t active, std::uint64_t trained);
 std::string model_text(const Transformer& model);
