@@ -294,9 +294,9 @@ std::optional<std::vector<MemberOrder>> find_channels(const ChannelProblem& prob
     const auto is_loop = [&](const auto& each) { return problem.port[each.first] == problem.port[each.second]; };
     if (!problem.across() || problem.members > most_searched || std::ranges::any_of(ends, is_loop)) return {};
     Search search(problem);
-    std::vector<MemberOrder> orders;
-    for (const auto& [in, out] : ends) orders.push_back(search.next(Search::Ends{problem.port[in], problem.port[out]}));
-    return orders;
+    return list_of<MemberOrder>(ends, [&](const auto& each) {
+        return search.next(Search::Ends{problem.port[each.first], problem.port[each.second]});
+    });
 }
 
 }  // namespace weft

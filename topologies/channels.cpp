@@ -207,10 +207,9 @@ ChannelPlanner::~ChannelPlanner() = default;
 // Looks at the first node only: the groups of a job sit equally on all of their nodes.
 Ports ChannelPlanner::ports(const std::vector<RankId>& members) {
     const std::uint32_t node = topology_.node_of(members.front());
-    std::vector<std::uint32_t> here;
-    for (const RankId rank : members) {
-        if (topology_.node_of(rank) == node) here.push_back(topology_.local_of(rank));
-    }
+    const auto here = list_of_those<std::uint32_t>(
+        members, [&](RankId rank) { return topology_.node_of(rank) == node; },
+        [&](RankId rank) { return topology_.local_of(rank); });
     if (topology_.node_links == 0) return ports_on(node, here);
     const auto [known, is_new] = cache_->ports.try_emplace(here);
     if (is_new) known->second = ports_on(node, here);
@@ -293,8 +292,8 @@ GroupShape shape_of(const Topology& topology, std::span<const RankId> members) {
         const auto size = static_cast<std::uint32_t>(members.size());
         return {.members = size, .nodes = size};
     }
-    std::vector<std::size_t> counts;  // of members, by node
-    for (const NodeMembers& node : by_node(topology, members)) counts.push_back(node.local.size());
+    const auto counts = list_of<std::size_t>(by_node(topology, members),  // of members, by node
+                                             [](const NodeMembers& node) { return node.local.size(); });
     GroupShape shape{.members = static_cast<std::uint32_t>(members.size()),
                      .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(counts.size(), 1))};
     for (const std::size_t count : counts) shape.even = shape.even && count == counts.front();

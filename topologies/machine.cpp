@@ -31,11 +31,8 @@ using NetworkReader = decltype(BlockKind::read_network);
 // another kind would have mistakes that nobody made.
 template <class Reader>
 Reader reader_of(Field& block, Reader BlockKind::*reader) {
-    std::vector<std::string> names;
-    for (const BlockKind* kind : blocks::all()) {
-        if (kind->*reader != nullptr) names.emplace_back(kind->name);
-    }
-    const std::string name = block.choice("kind", names);
+    const auto has_one = [&](const BlockKind* kind) { return kind->*reader != nullptr; };
+    const std::string name = block.choice("kind", list_of_those<std::string>(blocks::all(), has_one, &BlockKind::name));
     if (!block.says("kind", name)) return nullptr;
     for (const BlockKind* kind : blocks::all()) {
         if (kind->name == name) return kind->*reader;
@@ -45,7 +42,7 @@ Reader reader_of(Field& block, Reader BlockKind::*reader) {
 
 NodeNames read_listed_names(Field& root, std::uint32_t nodes) {
     NodeNames names;
-    for (Field& name : root.list("node_names")) names.listed.push_back(name.as_text());
+    names.listed = list_of<std::string>(root.list("node_names"), &Field::as_text);
     if (names.listed.size() != nodes) {
         root.error("node_names", "expected the names of the {} nodes, got {}", nodes, names.listed.size());
     }

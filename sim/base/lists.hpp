@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <functional>
-#include <numeric>
+
 #include <vector>
 
 namespace weft {
@@ -16,11 +16,21 @@ std::vector<Value> list_of(Range&& range, Make make) {
     return list;
 }
 
-// 0, 1, ... `count` - 1.
+// Of those elements for which `is` holds.
+template <class Value, class Range, class Is, class Make = std::identity>
+std::vector<Value> list_of_those(Range&& range, Is is, Make make = {}) {
+    std::vector<Value> list;
+    for (auto&& each : range) {
+        if (std::invoke(is, each)) list.emplace_back(std::invoke(make, each));
+    }
+    return list;
+}
+
+// 0, 1, ... `count` - 1, as numbers or ids.
 template <class Value>
 std::vector<Value> numbers_below(std::size_t count) {
     std::vector<Value> numbers(count);
-    std::iota(numbers.begin(), numbers.end(), Value{});
+    for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<Value>(i);
     return numbers;
 }
 

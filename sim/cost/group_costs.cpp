@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "sim/base/check.hpp"
 
@@ -36,11 +35,9 @@ std::vector<Choice> GroupCosts::by_tuner(Collective op, Bytes message, std::span
 std::vector<Choice> GroupCosts::by_decision(Collective op, Bytes message, std::span<const Choice> candidates) const {
     const auto decision = std::ranges::find_if(library_.tuner->decisions,
                                                [&](const Decision& each) { return each.holds(op, shape_, message); });
-    std::vector<Choice> found;
-    if (decision == library_.tuner->decisions.end()) return found;
-    std::ranges::copy_if(candidates, std::back_inserter(found),
-                         [&](const Choice& choice) { return choice.protocol->algorithm == decision->algorithm; });
-    return found;
+    if (decision == library_.tuner->decisions.end()) return {};
+    return list_of_those<Choice>(
+        candidates, [&](const Choice& choice) { return choice.protocol->algorithm == decision->algorithm; });
 }
 
 std::vector<Choice> GroupCosts::by_prediction(Collective op, Bytes message, std::span<const Choice> candidates) {

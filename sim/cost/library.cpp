@@ -91,11 +91,8 @@ bool Library::runs(Collective op) const {
 }
 
 std::vector<std::string> algorithms_of(Collective op) {
-    std::vector<std::string> names;
-    for (const Algorithm* algorithm : collective::all()) {
-        if (algorithm->op == op) names.emplace_back(algorithm->name);
-    }
-    return names;
+    const auto is_of_op = [&](const Algorithm* algorithm) { return algorithm->op == op; };
+    return list_of_those<std::string>(collective::all(), is_of_op, &Algorithm::name);
 }
 
 }  // namespace weft

@@ -49,9 +49,7 @@ Seconds worst_cycle(std::span<const Seconds> messages, std::uint32_t distance, s
 Seconds phase_latency(const Phase& phase, std::span<const MessageLatency> messages) {
     if (messages.empty()) return {};
     if (phase.peer == Peer::shift || phase.peer == Peer::chain) {  // messages follow one another
-        std::vector<Seconds> latencies;
-        latencies.reserve(messages.size());
-        for (const MessageLatency& message : messages) latencies.push_back(message.value);
+        const auto latencies = list_of<Seconds>(messages, &MessageLatency::value);
         if (phase.peer == Peer::chain || phase.distance == 1) return worst_window(latencies, phase.hops);
         return worst_cycle(latencies, phase.distance, phase.hops);
     }

@@ -187,11 +187,9 @@ bool Field::as_flag() { return own(FlagReader{}); }
 std::string Field::as_text() { return own(TextReader{}); }
 
 std::vector<std::string> Field::keys() const {
-    std::vector<std::string> names;
     reading(any_name);
-    if (!expect(ValueKind::object)) return names;
-    for (const Member& member : value().members) names.push_back(member.key);
-    return names;
+    if (!expect(ValueKind::object)) return {};
+    return list_of<std::string>(value().members, &Member::key);
 }
 
 bool Field::is_asked(std::string_view key) const {
@@ -199,11 +197,8 @@ bool Field::is_asked(std::string_view key) const {
 }
 
 std::vector<std::string> Field::unasked() const {
-    std::vector<std::string> names;
-    for (const Member& member : value().members) {
-        if (!is_asked(member.key)) names.push_back(member.key);
-    }
-    return names;
+    const auto is_unasked = [&](const Member& member) { return !is_asked(member.key); };
+    return list_of_those<std::string>(value().members, is_unasked, &Member::key);
 }
 
 Origin Field::origin(std::string_view key) const {

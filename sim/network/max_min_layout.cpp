@@ -1,7 +1,6 @@
 // How patterns and constraints are laid out for solving: which constraints are kept, and what patterns use of them.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -13,9 +12,7 @@ MaxMin::MaxMin(const std::vector<Constraint>& constraints, const Table<PatternId
     : patterns_(patterns.size()), is_active_(patterns.size()) {
     for (PatternId id{}; id != patterns.end_id(); id = next(id)) patterns_[id].cap = patterns[id].cap.value;
     find_tightest(constraints);
-    std::vector<Constraint> kept;
-    std::ranges::copy_if(constraints, std::back_inserter(kept), [&](const Constraint& each) { return can_fill(each); });
-    lay_out_demands(kept);
+    lay_out_demands(list_of_those<Constraint>(constraints, [&](const Constraint& each) { return can_fill(each); }));
     crowded_out_.reserve(patterns_.size());
 }
 

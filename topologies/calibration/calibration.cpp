@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -168,9 +167,8 @@ class Calibrator {
         const std::vector<Unknown> all = unknowns(assignments);
         std::vector<Unknown> noticed, before;
         for (int i = 0; i < most_fits; ++i, before = std::move(noticed)) {
-            noticed.clear();
-            std::ranges::copy_if(all, std::back_inserter(noticed),
-                                 [&](const Unknown& u) { return rows_that_notice(library, assignments, u) > 0; });
+            noticed = list_of_those<Unknown>(
+                all, [&](const Unknown& unknown) { return rows_that_notice(library, assignments, unknown) > 0; });
             if (noticed == before) break;
             std::vector<FitParameter> parameters;
             for (const Unknown& unknown : noticed) parameters.push_back(parameter_of(library, unknown));
