@@ -292,13 +292,11 @@ std::string collective_json(const CollectiveRequest& request, std::span<const Co
 std::string collective_csv(std::span<const CollectiveRow> rows) { return table_csv(rows_table(rows)); }
 
 std::string collective_explanation(std::span<const CollectiveRow> rows) {
-    std::string text;
-    for (const CollectiveRow& row : rows) {
-        text += fmt::format("\n{:.0f} B: {} {}, {} in {} channels\n", row.size.value, row.algorithm, row.protocol,
-                            to_text(row.time), row.channels);
-        text += table_text(phases_table(row), 2) + table_text(candidates_table(row), 2);
-    }
-    return text;
+    return sum_of<std::string>(rows, [](const CollectiveRow& row) {
+        return fmt::format("\n{:.0f} B: {} {}, {} in {} channels\n{}{}", row.size.value, row.algorithm, row.protocol,
+                           to_text(row.time), row.channels, table_text(phases_table(row), 2),
+                           table_text(candidates_table(row), 2));
+    });
 }
 
 std::string comparison_text(const Comparison& comparison, const std::string& file) {

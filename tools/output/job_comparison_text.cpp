@@ -73,9 +73,8 @@ TextTable cause_table(const JobComparison& comparison) {
         table.add(std::move(cells));
     };
     for (const ComparedCause& line : cause_lines(comparison)) add(cause_text(line.cause), line.ticks);
-    std::vector<std::int64_t> steps;
-    for (const JobExplanation& job : comparison.jobs) steps.push_back(job.explanation.end.femtoseconds);
-    add("step", steps);
+    add("step", list_of<std::int64_t>(comparison.jobs,
+                                      [](const JobExplanation& job) { return job.explanation.end.femtoseconds; }));
     return table;
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/base/lists.hpp"
 
 namespace weft {
 namespace {
@@ -22,10 +23,8 @@ namespace {
 // The header line, then the rows, of the columns that `has` names and with numbers as `text` has them.
 std::string csv(const ResultTable& table, const std::function<bool(const Column&)>& has,
                 std::string (*text)(const ResultCell&)) {
-    std::vector<std::size_t> columns;
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
-        if (has(table.columns[i])) columns.push_back(i);
-    }
+    const auto columns = list_of_those<std::size_t>(numbers_below<std::size_t>(table.columns.size()),
+                                                    [&](std::size_t i) { return has(table.columns[i]); });
     std::string out;
     const auto line = [&](auto cell) {
         for (const std::size_t i : columns) out += (i == columns.front() ? "" : ",") + csv_cell(cell(i));
@@ -152,8 +151,8 @@ std::string result_csv(const ResultTable& table) {
 }
 
 std::string result_json_lines(const ResultTable& table) {
-    std::vector<std::string> keys;
-    for (const Column& column : table.columns) keys.push_back(cell_json(column.name) + ':');
+    const auto keys =
+        list_of<std::string>(table.columns, [](const Column& each) { return cell_json(each.name) + ':'; });
     std::string out;
     for (const std::vector<ResultCell>& row : table.rows) {
         out += fmt::format("{{\"schema\":{}", output_schema);

@@ -48,9 +48,7 @@ class Writer {
 
   private:
     static std::vector<RankClassId> all_classes(const Program& program) {
-        std::vector<RankClassId> all;
-        for (RankClassId c{}; c != program.classes.end_id(); c = next(c)) all.push_back(c);
-        return all;
+        return numbers_below<RankClassId>(program.classes.size());
     }
 
     // Thread numbers are unique in the whole trace and never those of a process, whose thread of equal number readers

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -42,8 +41,7 @@ std::vector<std::vector<BytesPerSecond>> direct_links(const Topology& topology) 
 }
 
 RingFacts lay_rings(const Topology& topology) {
-    std::vector<RankId> node;
-    for (std::uint32_t i = 0; i < topology.ranks_per_node; ++i) node.push_back(RankId(i));
+    const auto node = numbers_below<RankId>(topology.ranks_per_node);
     RingFacts facts;
     facts.orders = ChannelPlanner(topology).lay(node, Order::rings).channels;
     if (node.size() < 2) return facts;
@@ -94,8 +92,7 @@ ResultTable hops_table(const RouteFacts& route) {
 }
 
 std::string classes_text(const TopologyFacts& facts) {
-    std::vector<ClassFacts> used;
-    std::ranges::copy_if(facts.classes, std::back_inserter(used), [](const ClassFacts& row) { return row.links > 0; });
+    const auto used = list_of_those<ClassFacts>(facts.classes, [](const ClassFacts& row) { return row.links > 0; });
     return "\nLinks (counted and measured one way)\n" + table_text(classes_table(used), 2);
 }
 

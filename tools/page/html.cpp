@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "sim/base/lists.hpp"
 #include "sim/io/embedded.hpp"
 #include "tools/version.hpp"
 
@@ -114,9 +115,8 @@ std::string html_made_by(std::string_view command) {
 }
 
 std::string html_links(std::span<const HtmlSection> sections) {
-    std::string links;
-    for (const HtmlSection& each : sections) links += fmt::format("<a href=\"#{}\">{}</a>", each.id, each.link);
-    return links;
+    return sum_of<std::string>(
+        sections, [](const HtmlSection& each) { return fmt::format("<a href=\"#{}\">{}</a>", each.id, each.link); });
 }
 
 std::string html_sections(std::span<const HtmlSection> sections) {
@@ -129,9 +129,7 @@ std::string html_sections(std::span<const HtmlSection> sections) {
 }
 
 std::string html_items(std::span<const std::string> texts) {
-    std::string items;
-    for (const std::string& text : texts) items += "<li>" + xml_escaped(text) + "</li>";
-    return items;
+    return sum_of<std::string>(texts, [](const std::string& text) { return "<li>" + xml_escaped(text) + "</li>"; });
 }
 
 std::string html_details(std::string_view summary, std::string_view html) {

@@ -150,10 +150,8 @@ struct Numbers {
     MapSide side{};
 
     void deal() {
-        std::vector<std::uint32_t> drawn;
-        for (std::uint32_t i = 0; i < used.size(); ++i) {
-            if (used[i]) drawn.push_back(i);
-        }
+        const auto drawn = list_of_those<std::uint32_t>(numbers_below<std::uint32_t>(used.size()),
+                                                        [&](std::uint32_t number) { return used[number]; });
         const auto count = static_cast<std::uint32_t>(drawn.size());
         side.per_cell = std::max(1U, (count + most_map_cells - 1) / most_map_cells);
         cell.assign(used.size(), left_out);

@@ -53,11 +53,9 @@ constexpr StepCard cards[] = {
 };
 
 std::string cards_html(const Report& report) {
-    std::vector<HtmlCard> shown;
-    for (const StepCard& card : cards) {
-        shown.push_back({card.name, xml_escaped(card.figure(report)), card.note(report)});
-    }
-    return html_cards(shown);
+    return html_cards(list_of<HtmlCard>(cards, [&](const StepCard& card) {
+        return HtmlCard{card.name, xml_escaped(card.figure(report)), card.note(report)};
+    }));
 }
 
 std::string head_part(const Report& report) {

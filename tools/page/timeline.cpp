@@ -71,13 +71,12 @@ void choose_stages(const Step& step, const Timeline& timeline, const std::vector
         part.slices += slices_of(step, timeline, all[stage], part.until);
     }
     if (!limits.asked.empty()) return;
-    std::vector<std::size_t> sizes;
-    for (const RankClassId id : all) sizes.push_back(slices_of(step, timeline, id, part.until));
+    const auto sizes =
+        list_of<std::size_t>(all, [&](RankClassId id) { return slices_of(step, timeline, id, part.until); });
     std::vector<std::size_t> chosen;
     for (std::size_t count = std::min(all.size(), limits.stages); count > 0; --count) {
         chosen = equally_spaced(all.size(), count);
-        part.slices = 0;
-        for (const std::size_t i : chosen) part.slices += sizes[i];
+        part.slices = sum_of<std::size_t>(chosen, [&](std::size_t i) { return sizes[i]; });
         if (part.slices <= limits.slices || count <= 2) break;
     }
     for (const std::size_t i : chosen) part.classes.push_back(all[i]);
@@ -229,9 +228,9 @@ Json links_json(const Simulation& run) {
 }  // namespace
 
 std::vector<std::size_t> equally_spaced(std::size_t all, std::size_t count) {
-    std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < count; ++i) chosen.push_back(count == 1 ? 0 : i * (all - 1) / (count - 1));
-    return chosen;
+    if (count == 1) return {0};
+    return list_of<std::size_t>(numbers_below<std::size_t>(count),
+                                [&](std::size_t i) { return i * (all - 1) / (count - 1); });
 }
 
 bool is_slice(const Op& op, const Span& span) {
@@ -240,10 +239,8 @@ bool is_slice(const Op& op, const Span& span) {
 
 TimelinePart timeline_part(const Step& step, const Timeline& timeline, const TimelineLimits& limits) {
     const std::vector<RankClassId> first = first_classes(step);
-    std::vector<RankClassId> others;
-    for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) {
-        if (std::ranges::find(first, id) == first.end()) others.push_back(id);
-    }
+    const auto is_other = [&](RankClassId id) { return std::ranges::find(first, id) == first.end(); };
+    const auto others = list_of_those<RankClassId>(numbers_below<RankClassId>(step.stage.size()), is_other);
     TimelinePart part;
     part.stages = first.size();
     part.rank_classes = first.size() + others.size();
