@@ -96,9 +96,7 @@ std::string sha256(std::string_view text) {
     for (std::size_t i = 0; i < last.size(); i += block_bytes) {
         add_block(state, std::string_view(last).substr(i, block_bytes));
     }
-    std::string digits;
-    for (const std::uint32_t word : state) digits += fmt::format("{:08x}", word);
-    return digits;
+    return sum_of<std::string>(state, [](std::uint32_t word) { return fmt::format("{:08x}", word); });
 }
 
 DigestedTexts& DigestedTexts::add(std::string_view text) {

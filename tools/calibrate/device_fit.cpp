@@ -95,10 +95,8 @@ RefittedConstant named_constant(const ValidationSet& set, const Device& device, 
 // Fits those of `constants` that nothing told so far; returns the device with them.
 Device refit(const Device& device, std::vector<RefittedConstant>& constants,
              const std::vector<DeviceFitSource>& sources, RowUse use, unsigned threads) {
-    std::vector<DeviceConstant> wanted;
-    for (const RefittedConstant& one : constants) {
-        if (one.rows == 0) wanted.push_back(one.constant);
-    }
+    const auto is_untold = [](const RefittedConstant& one) { return one.rows == 0; };
+    const auto wanted = list_of_those<DeviceConstant>(constants, is_untold, &RefittedConstant::constant);
     if (wanted.empty() || sources.empty()) return device;
     const DeviceFit fit = fit_device(device, wanted, sources, threads);
     std::size_t next = 0;
@@ -269,8 +267,7 @@ std::vector<DeviceFitSource> set_sources(std::span<const ValidationSet> sets, co
 }
 
 LeftOut leave_out(const ValidationSet& set, std::span<const ValidationSet> others, unsigned threads) {
-    std::vector<ValidationSet> rest;
-    std::ranges::copy_if(others, std::back_inserter(rest), [&](const auto& other) { return other.name != set.name; });
+    const auto rest = list_of_those<ValidationSet>(others, [&](const auto& other) { return other.name != set.name; });
     std::map<std::string, std::vector<std::string>> keys;  // by device
     for (const std::string& each : set.fits)
         keys[each.substr(0, each.find('.'))].push_back(each.substr(each.find('.') + 1));

@@ -36,11 +36,8 @@ std::vector<HeldCell> read_holds(const Words& texts) {
 // Those named, in the order of `all`; "gemm_alignment" is every entry of the list. Without --fit, all that need not be
 // asked for.
 std::vector<DeviceConstant> asked(std::vector<DeviceConstant> all, const po::variables_map& arguments) {
-    std::vector<DeviceConstant> result;
-    if (arguments["fit"].defaulted()) {
-        std::ranges::copy_if(all, std::back_inserter(result), [](const auto& c) { return !c.is_asked_for; });
-        return result;
-    }
+    if (arguments["fit"].defaulted())
+        return list_of_those<DeviceConstant>(all, [](const auto& each) { return !each.is_asked_for; });
     const auto known = list_of<std::string>(all, &DeviceConstant::name);
     const std::string& list = arguments["fit"].as<std::string>();
     const std::vector<std::string_view> names = parts_of(list, ',');
@@ -52,10 +49,9 @@ std::vector<DeviceConstant> asked(std::vector<DeviceConstant> all, const po::var
         throw OptionError("--fit: the device has no constant \"{}\"{}; it has {}", name, suggestion(name, known),
                           fmt::join(known, ", "));
     }
-    std::ranges::copy_if(all, std::back_inserter(result), [&](const auto& constant) {
+    return list_of_those<DeviceConstant>(all, [&](const DeviceConstant& constant) {
         return std::ranges::any_of(names, [&](std::string_view name) { return is_called(constant, name); });
     });
-    return result;
 }
 
 // --within, where it is given: 0 may become anything.

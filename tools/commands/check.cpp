@@ -66,11 +66,9 @@ Document small_job(const std::string& machine, const std::string& framework, std
 
 std::optional<std::vector<std::string_view>> missing_for(Document job, const Library& library) {
     try {
-        std::vector<std::string_view> missing;
-        for (const Collective op : collectives_of(make_plan(read_study(std::move(job))))) {
-            if (!library.runs(op)) missing.push_back(name(op));
-        }
-        return missing;
+        const auto is_missing = [&](Collective op) { return !library.runs(op); };
+        return list_of_those<std::string_view>(collectives_of(make_plan(read_study(std::move(job)))), is_missing,
+                                               [](Collective op) { return name(op); });
     } catch (const ConfigError&) {
         return std::nullopt;
     }

@@ -17,9 +17,7 @@ Answer run_completion(const po::variables_map& arguments) {
     const auto shell = arguments["shell"].as<std::string>();
     const Words words = arguments.count("words") > 0 ? arguments["words"].as<Words>() : Words();
     if (shell == "words") {
-        std::string all;
-        for (const std::string& word : completions(words)) all += word + "\n";
-        return {std::move(all)};
+        return {sum_of<std::string>(completions(words), [](const std::string& word) { return word + "\n"; })};
     }
     const Words shells = shell_names();
     if (std::ranges::find(shells, shell) == shells.end()) {

@@ -15,11 +15,9 @@ namespace weft::commands {
 namespace {
 
 std::vector<RankId> asked_ranks(const po::variables_map& arguments, std::uint32_t count) {
-    std::vector<RankId> ranks;
-    for (const std::uint32_t number : numbers_option(arguments, "ranks", count)) ranks.push_back(RankId{number});
-    for (std::uint32_t number = 0; !arguments.count("ranks") && number < count; ++number)
-        ranks.push_back(RankId{number});
-    return ranks;
+    if (!arguments.count("ranks")) return numbers_below<RankId>(count);
+    const auto rank = [](std::uint32_t number) { return RankId{number}; };
+    return list_of<RankId>(numbers_option(arguments, "ranks", count), rank);
 }
 
 // Files of the step go into a folder, which is made once it is known that they can be written.

@@ -148,10 +148,8 @@ void leave_out_unsayable(PlanRequest& request, const ExportFormat& format) {
     const auto of_schedules = [](const Variation& each) { return each.keys.front() == "schedule"; };
     if (std::ranges::any_of(request.among, of_schedules)) return;
     const PlanSpace space = read_space(request);
-    std::vector<std::string> left;
-    for (const std::string& key : schedule_keys()) {
-        if (can_say(format, space.space.bases().front(), key)) left.push_back(key);
-    }
+    const auto left = list_of_those<std::string>(
+        schedule_keys(), [&](const std::string& key) { return can_say(format, space.space.bases().front(), key); });
     if (left.empty() || left.size() == schedule_keys().size()) return;
     request.among.push_back(parse_variation(fmt::format("schedule={}", fmt::join(left, ","))));
 }

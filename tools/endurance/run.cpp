@@ -186,8 +186,8 @@ RunResult run_result(RunPlan plan, const std::vector<RunSample>& samples, std::u
 RunResult played_run(RunPlan plan, std::optional<double> price, std::uint32_t ranks) {
     constexpr std::uint64_t count = 200, seed = 1;
     check_work(plan.run, count);
-    std::vector<RunSample> samples;
-    for (std::uint64_t i = 0; i < count; ++i) samples.push_back(sample_run(plan.run, seed, i));
+    const auto samples = list_of<RunSample>(numbers_below<std::uint64_t>(count),
+                                            [&](std::uint64_t i) { return sample_run(plan.run, seed, i); });
     return run_result(std::move(plan), samples, seed, price, ranks);
 }
 

@@ -121,8 +121,7 @@ std::string command_text(std::string_view command, const std::vector<std::string
     return told([&] {
         const Command& known = find_command(command);
         if (!known.is_of_library) throw std::invalid_argument(fmt::format("weft {} is of the shell", command));
-        std::vector<const char*> words;
-        for (const std::string& argument : arguments) words.push_back(argument.c_str());
+        const auto words = list_of<const char*>(arguments, &std::string::c_str);
         Answer answer = known.run(parse_arguments(known, words));
         for (const ExitMeaning& each : exit_meanings) {
             if (answer.exit == each.code && answer.exit != Exit::ok)

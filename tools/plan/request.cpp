@@ -162,10 +162,8 @@ Study study_of(const PlanRequest& request, const std::string& job) {
 // Worth a try, the likeliest first.
 std::vector<const ExportFormat*> formats_for(const Study& study, const ExportFormat* asked) {
     if (asked != nullptr) return {asked};
-    std::vector<const ExportFormat*> formats;
-    for (const ExportFormat* const format : exports::all()) {
-        if (format->job != nullptr) formats.push_back(format);
-    }
+    const auto writes_jobs = [](const ExportFormat* format) { return format->job != nullptr; };
+    auto formats = list_of_those<const ExportFormat*>(exports::all(), writes_jobs);
     std::stable_partition(formats.begin(), formats.end(),
                           [&](const ExportFormat* each) { return each->name == study.job.framework->name; });
     return formats;

@@ -84,13 +84,10 @@ constexpr std::string_view layout_heading = "Layout: ranks along each axis";
 
 // The keys whose rows say that they stand under the heading.
 std::vector<std::string> keys_under(std::string_view heading) {
-    std::vector<const JobKey*> keys;
-    for (const JobKey& key : all_keys()) {
-        if (key.heading == heading) keys.push_back(&key);
-    }
+    auto keys = list_of_those<JobKey>(all_keys(), [&](const JobKey& key) { return key.heading == heading; });
     std::ranges::stable_sort(keys, {}, &JobKey::place);
     std::vector<std::string> paths = heading == layout_heading ? axis_keys() : std::vector<std::string>();
-    for (const JobKey* key : keys) paths.push_back(key->path);
+    for (const JobKey& key : keys) paths.push_back(key.path);
     return paths;
 }
 

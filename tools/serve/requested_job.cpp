@@ -181,8 +181,8 @@ std::vector<Diagnostic> keep_to_shipped_names(Json& job) {
 RequestedJob imported_job(const SourceFile& file, const Json& said) {
     Parameters parameters;
     flatten(said, "", {}, parameters);
-    std::vector<std::string> overrides;
-    for (const auto& [key, value] : parameters) overrides.push_back(fmt::format("{}={}", key, value));
+    const auto overrides = list_of<std::string>(
+        parameters, [](const auto& each) { return fmt::format("{}={}", each.first, each.second); });
     JobSource source(file.path);
     source.text = file.text;
     source.alone = true;

@@ -151,9 +151,8 @@ HttpResponse job_file_answer(const Site&, const HttpRequest& request, const Requ
 // A question of few words as the job that the form begins with: the rest is assumed, the layout is that which `weft
 // plan` finds best, and notes say so.
 HttpResponse asked_answer(const Site& site, const HttpRequest& request, const RequestTarget& target) {
-    std::vector<std::string> said;
-    for (const auto& [key, value] : parameters_of(requested_job(request, target).text))
-        said.push_back(key + "=" + value);
+    auto said = list_of<std::string>(parameters_of(requested_job(request, target).text),
+                                     [](const auto& each) { return each.first + "=" + each.second; });
     check_search_size(read_study(open_job(JobSource(), said).document, Purpose::equations).job);
     const BestLayout best = best_layout(said, while_somebody_waits(request));
     said.insert(said.end(), best.assignments.begin(), best.assignments.end());

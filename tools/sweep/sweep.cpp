@@ -260,11 +260,10 @@ std::vector<ResultCell> metric_cells(const Report& report) {
 }
 
 std::vector<Column> sweep_columns(const SweepGrid& grid) {
-    std::vector<Column> columns;
-    for (const std::string& key : grid.keys()) {
+    auto columns = list_of<Column>(grid.keys(), [](const std::string& key) {
         const std::string_view meaning = key.starts_with(label_mark) ? "name of the row" : "varied";
-        columns.push_back({std::string(column_name(key)), "", std::string(meaning), ColumnKind::key});
-    }
+        return Column{std::string(column_name(key)), "", std::string(meaning), ColumnKind::key};
+    });
     for (const auto& metric : metric_columns()) columns.push_back(metric.column);
     columns.push_back({.name = "reason", .unit = "", .meaning = "why there is no result", .kind = ColumnKind::note});
     std::set<std::string_view> known;
@@ -279,8 +278,7 @@ std::vector<Column> sweep_columns(const SweepGrid& grid) {
 
 Row row_of(const SweepGrid& grid, std::size_t point, const std::vector<ResultCell>& metrics,
            const std::string& reason) {
-    Row row;
-    for (const std::string& value : grid.point(point)) row.push_back(cell_of_json(value));
+    auto row = list_of<ResultCell>(grid.point(point), cell_of_json);
     row.insert(row.end(), metrics.begin(), metrics.end());
     row.resize(grid.keys().size() + metric_columns().size());
     row.push_back(reason.empty() ? ResultCell{} : ResultCell{reason});
