@@ -147,8 +147,7 @@ class ParameterCoordinator {
     }
     // The uses of the module that runs now are passed over, unless an earlier prefetch has passed over them already.
     void skip_own_uses(const TensorList& needed) {
-        std::size_t left = 0;
-        for (const std::uint32_t tensor : needed) left += fetched_for_[tensor] < step_ ? 1 : 0;
+        auto left = std::ranges::count_if(needed, [&](std::uint32_t tensor) { return fetched_for_[tensor] < step_; });
         for (; left > 0 && next_use_ < uses_.size(); --left, ++next_use_) {
             fetched_for_[uses_[next_use_].tensor] = uses_[next_use_].step;
         }

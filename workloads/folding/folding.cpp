@@ -41,12 +41,10 @@ std::vector<std::uint32_t> stage_of_ranks(const Plan& plan) {
 std::vector<std::uint32_t> by_speed(const std::vector<std::uint32_t>& stage, const Faults& faults) {
     if (faults.slow.empty()) return stage;
     Palette palette;
-    std::vector<std::uint32_t> numbers;
-    for (std::uint32_t rank = 0; rank < stage.size(); ++rank) {
+    return list_of<std::uint32_t>(numbers_below<std::uint32_t>(stage.size()), [&](std::uint32_t rank) {
         const std::uint64_t signature[] = {stage[rank], std::bit_cast<std::uint64_t>(slowness(faults, RankId{rank}))};
-        numbers.push_back(palette.colour_of(signature));
-    }
-    return numbers;
+        return palette.colour_of(signature);
+    });
 }
 
 enum class Costs : std::uint8_t { ignored, compared };
@@ -124,8 +122,8 @@ std::vector<Split> splits_of(const Plan& plan, const Symmetry::Colours& colours,
             {colours.by_costs, fmt::format("routes of unequal latency or bandwidth ({} groups)", names_of(names))});
     }
     if (colours.by_links > colours.by_costs) {
-        std::vector<std::string> names;
-        for (const LinkClassId id : colours.shared_links) names.push_back(topology.classes[id].name);
+        const auto name = [&](LinkClassId id) { return topology.classes[id].name; };
+        const auto names = list_of<std::string>(colours.shared_links, name);
         splits.push_back({colours.by_links, fmt::format("links shared unequally ({})", names_of(names))});
     }
     return splits;

@@ -167,11 +167,9 @@ std::vector<std::uint32_t> items_split(const Job& job, std::string& why) {
     const std::uint32_t layers = job.model.own_layers(), parts = job.model_parts(), items = layers + 5;
     if (parts > layers) return too_few(layers, parts, why);
     const Bounds bounds = uniform ? uniform_bounds(items, parts) : balanced_bounds(item_parameters(job), parts);
-    std::vector<std::uint32_t> split;
-    for (std::uint32_t p = 0; p < parts; ++p) {
-        split.push_back(std::clamp(bounds[p + 1], 2U, layers + 2) - std::clamp(bounds[p], 2U, layers + 2));
-    }
-    return split;
+    return list_of<std::uint32_t>(numbers_below<std::uint32_t>(parts), [&](std::uint32_t p) {
+        return std::clamp(bounds[p + 1], 2U, layers + 2) - std::clamp(bounds[p], 2U, layers + 2);
+    });
 }
 
 std::vector<std::uint32_t> nearly_even_split(std::uint32_t layers, std::uint32_t stages, std::string& why) {

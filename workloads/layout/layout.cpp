@@ -134,21 +134,16 @@ std::string stage_layout_text(const std::vector<std::uint32_t>& layers, std::uin
 
 std::vector<std::string> usual_order() {
     static const std::vector<std::string> order = [] {
-        std::vector<std::string> axes;
-        for (const Scheme* scheme : schemes_by_place()) {
-            if (scheme->ranks != Scheme::Ranks::shared) axes.emplace_back(scheme->axis);
-        }
-        return axes;
+        const auto has_ranks = [](const Scheme* scheme) { return scheme->ranks != Scheme::Ranks::shared; };
+        return list_of_those<std::string>(schemes_by_place(), has_ranks, &Scheme::axis);
     }();
     return order;
 }
 
 std::span<const std::string> further_axes() {
     static const std::vector<std::string> axes = [] {
-        std::vector<std::string> found;
-        for (const Scheme* scheme : parallelism::all()) {
-            if (scheme->size == nullptr) found.emplace_back(scheme->axis);
-        }
+        const auto is_further = [](const Scheme* scheme) { return scheme->size == nullptr; };
+        auto found = list_of_those<std::string>(parallelism::all(), is_further, &Scheme::axis);
         WEFT_CHECK(found.size() <= most_further_axes, "more schemes than a layout has room for");
         return found;
     }();
@@ -187,9 +182,7 @@ std::uint32_t Layout::embedding_copy() const {
 }
 
 RankGrid Layout::grid() const {
-    std::vector<Axis> sized;
-    for (const std::string& axis : order) sized.push_back({axis, size(axis)});
-    return RankGrid(std::move(sized));
+    return RankGrid(list_of<Axis>(order, [&](const std::string& axis) { return Axis{axis, size(axis)}; }));
 }
 
 std::string own_axes(const Layout& layout) {

@@ -124,11 +124,10 @@ std::vector<CommunicationReport> communication_reports(const Program& program, c
 }
 
 std::vector<LinkReport> link_reports(const Simulation& run) {
-    std::vector<LinkReport> rows;
-    for (LinkClassId id{}; id != run.topology().classes.end_id(); id = next(id)) {
-        rows.push_back(
-            {run.topology().classes[id].name, run.timeline.utilization[id], run.timeline.peak_utilization[id]});
-    }
+    const Table<LinkClassId, LinkClass>& classes = run.topology().classes;
+    auto rows = list_of<LinkReport>(numbers_below<LinkClassId>(classes.size()), [&](LinkClassId id) {
+        return LinkReport{classes[id].name, run.timeline.utilization[id], run.timeline.peak_utilization[id]};
+    });
     std::ranges::stable_sort(rows, std::ranges::greater{}, &LinkReport::peak_utilization);
     return rows;
 }

@@ -32,9 +32,7 @@ std::vector<std::string> schedule_keys() {
 std::string no_obstacle(const PipelineShape&) { return {}; }
 
 std::vector<Place> straight_path(const PipelineShape& shape, std::uint32_t) {
-    std::vector<Place> path;
-    for (std::uint32_t s = 0; s < shape.stages; ++s) path.push_back({s, 0});
-    return path;
+    return list_of<Place>(numbers_below<std::uint32_t>(shape.stages), [](std::uint32_t s) { return Place{s, 0}; });
 }
 
 namespace {

@@ -41,11 +41,7 @@ struct Count {
     std::uint64_t whole_step = 0;
     std::vector<std::uint64_t> micro_batch;
 
-    std::uint64_t total() const {
-        std::uint64_t sum = whole_step;
-        for (const std::uint64_t calls : micro_batch) sum += calls;
-        return sum;
-    }
+    std::uint64_t total() const { return whole_step + sum_of<std::uint64_t>(micro_batch, std::identity()); }
     bool repeats() const {
         return whole_step == 0 && !micro_batch.empty() &&
                std::ranges::all_of(micro_batch, [this](std::uint64_t n) { return n == micro_batch.front(); });

@@ -45,19 +45,17 @@ std::vector<std::string> words_of(const HuggingFaceLayers& layers, const Hugging
             return listed;
         }
         const std::set<std::string> numbers(listed.begin(), listed.end());
-        std::vector<std::string> words;
-        for (std::uint32_t layer = 1; layer <= count; ++layer)
-            words.push_back(numbers.contains(std::to_string(layer)) ? layers.numbered : layers.otherwise);
-        return words;
+        return list_of<std::string>(numbers_below<std::uint32_t>(count), [&](std::uint32_t layer) {
+            return numbers.contains(std::to_string(layer + 1)) ? layers.numbered : layers.otherwise;
+        });
     }
     by = layers.interval;
     const std::optional<HuggingFaceSize> interval = keys.size(layers.interval);
     if (!layers.otherwise.empty() && layers.interval.empty()) return {count, layers.otherwise};
     if (layers.interval.empty() || !interval || interval->value < 1) return {};
-    std::vector<std::string> words;
-    for (std::uint32_t layer = 1; layer <= count; ++layer)
-        words.push_back(std::fmod(layer, interval->value) == 0 ? layers.numbered : layers.otherwise);
-    return words;
+    return list_of<std::string>(numbers_below<std::uint32_t>(count), [&](std::uint32_t layer) {
+        return std::fmod(layer + 1, interval->value) == 0 ? layers.numbered : layers.otherwise;
+    });
 }
 
 // Which layers of a Hugging Face model have experts, and which a window.
