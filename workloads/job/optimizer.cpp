@@ -11,44 +11,41 @@ namespace {
 
 // --use-precision-aware-optimizer: megatron/core/optimizer/optimizer_config.py and distrib_optimizer.py.
 void check_precisions(const Job& job, std::vector<JobError>& errors) {
-    const auto refuse = [&](std::string why) { errors.push_back({"optimizer", std::move(why)}); };
+    const Refusals refuse(errors);
+    constexpr std::string_view key = "optimizer";
     if (job.framework->name != "megatron") {
-        return refuse(
-            fmt::format("{} keeps master copy, momentum and variance in fp32; other precisions are those of "
-                        "Megatron-core's precision-aware optimizer",
-                        job.framework->name));
+        return refuse(key,
+                      "{} keeps master copy, momentum and variance in fp32; other precisions are those of "
+                      "Megatron-core's precision-aware optimizer",
+                      job.framework->name);
     }
-    if (!has_since(job.megatron.version, "core-0.11")) {
-        refuse(
-            fmt::format("precisions of states came with core-0.11; megatron.version is {}", job.megatron.version.name));
-    }
+    const MegatronVersion& version = job.megatron.version;
+    refuse.when(!has_since(version, "core-0.11"), key,
+                "precisions of states came with core-0.11; megatron.version is {}", version.name);
     const bool brain = job.optimizer.momentum == StateFormat::bf16 || job.optimizer.variance == StateFormat::bf16;
-    if (brain && !has_since(job.megatron.version, "core-0.13")) refuse("states in bf16 came with core-0.13");
-    if (job.zero != 1) refuse("precisions of states are the distributed optimizer's; they need zero 1");
-    if (job.optimizer.rule == UpdateRule::muon) refuse("Megatron-core keeps Muon's momentum and master copy in fp32");
+    refuse.when(brain && !has_since(version, "core-0.13"), key, "states in bf16 came with core-0.13");
+    refuse.when(job.zero != 1, key, "precisions of states are the distributed optimizer's; they need zero 1");
+    refuse.when(job.optimizer.rule == UpdateRule::muon, key,
+                "Megatron-core keeps Muon's momentum and master copy in fp32");
     const StateFormat master = job.optimizer.master;
-    if (job.precision == Precision::fp32 && master != StateFormat::fp32) {
-        refuse("parameters in fp32 are their own master copy");
-    }
-    if (master == StateFormat::remainders && job.precision != Precision::bf16 && !is_narrow(job.precision)) {
-        refuse("remainders complete parameters in bf16");
-    }
+    refuse.when(job.precision == Precision::fp32 && master != StateFormat::fp32, key,
+                "parameters in fp32 are their own master copy");
+    refuse.when(master == StateFormat::remainders && job.precision != Precision::bf16 && !is_narrow(job.precision), key,
+                "remainders complete parameters in bf16");
 }
 
 // Megatron-core 0.16 (core/optimizer/muon.py, layer_wise_optimizer.py; training/arguments.py): `muon`, and with zero 1
 // here `dist_muon`, which deals whole matrices to the data ranks. torch.optim.Muon (2.9) updates whole matrices.
 void check_muon(const Job& job, std::vector<JobError>& errors) {
-    const auto refuse = [&](std::string key, std::string why) { errors.push_back({std::move(key), std::move(why)}); };
+    const Refusals refuse(errors);
     if (job.framework->name == "ddp") return;
     if (job.framework->name != "megatron") {
-        return refuse("optimizer",
-                      fmt::format("weft knows Muon of whole matrices, under megatron and ddp; {} cuts them",
-                                  job.framework->name));
+        return refuse("optimizer", "weft knows Muon of whole matrices, under megatron and ddp; {} cuts them",
+                      job.framework->name);
     }
-    if (job.gradient_overlap == Setting::on) {
-        refuse("overlap_gradients", "Megatron-core's Muon does not overlap the reduction of gradients");
-    }
-    if (job.precision == Precision::fp16) refuse("precision", "Megatron-core has no Muon with fp16");
+    refuse.when(job.gradient_overlap == Setting::on, "overlap_gradients",
+                "Megatron-core's Muon does not overlap the reduction of gradients");
+    refuse.when(job.precision == Precision::fp16, "precision", "Megatron-core has no Muon with fp16");
 }
 
 std::string nothing_of_host(const MachineInfo& machine) {
@@ -58,18 +55,18 @@ std::string nothing_of_host(const MachineInfo& machine) {
 
 // Megatron-core's --cpu-offloading-num-layers (transformer/transformer_config.py).
 void check_activations(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
-    const auto refuse = [&](std::string why) { errors.push_back({"offloaded_layers", std::move(why)}); };
+    const Refusals refuse(errors);
+    constexpr std::string_view key = "offloaded_layers";
     if (job.framework->name != "megatron" || job.megatron.transformer_engine == Setting::off) {
         return refuse(
-            "activations go to the host by Megatron-core's --cpu-offloading-num-layers under Transformer Engine");
+            key, "activations go to the host by Megatron-core's --cpu-offloading-num-layers under Transformer Engine");
     }
-    if (job.layout.pipeline > 1) refuse("Megatron-core offloads no activations under pipeline parallelism");
-    if (job.recompute != Recompute::none) refuse("Megatron-core offloads no activations where it recomputes");
-    if (job.cuda_graphs != CudaGraphs::none) refuse("Megatron-core offloads no activations with CUDA graphs");
-    if (job.offloaded_layers >= job.model.layers) {
-        refuse(fmt::format("{} must be fewer than the {} layers", job.offloaded_layers, job.model.layers));
-    }
-    if (!machine.host) refuse(nothing_of_host(machine));
+    refuse.when(job.layout.pipeline > 1, key, "Megatron-core offloads no activations under pipeline parallelism");
+    refuse.when(job.recompute != Recompute::none, key, "Megatron-core offloads no activations where it recomputes");
+    refuse.when(job.cuda_graphs != CudaGraphs::none, key, "Megatron-core offloads no activations with CUDA graphs");
+    refuse.when(job.offloaded_layers >= job.model.layers, key, "{} must be fewer than the {} layers",
+                job.offloaded_layers, job.model.layers);
+    refuse.when(!machine.host, key, "{}", nothing_of_host(machine));
 }
 
 std::string nothing_of_drives(const MachineInfo& machine) {
