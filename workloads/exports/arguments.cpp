@@ -81,16 +81,15 @@ std::string layer_frequency(const Transformer& model) {
 
 // With the coefficient that arguments.py recommends to start with.
 void add_balancing_losses(Arguments& list, const Job& job) {
-    std::string types, coefficients;
+    std::vector<std::string_view> types;
     for (const auto& [loss, type] : {std::pair{Balancing::auxiliary_loss, "aux_loss"},
                                      std::pair{Balancing::sequence_auxiliary_loss, "seq_aux_loss"},
                                      std::pair{Balancing::global_auxiliary_loss, "global_aux_loss"}}) {
-        if (!balances_by(job, loss)) continue;
-        types += fmt::format("{}{}", types.empty() ? "" : " ", type);
-        coefficients += coefficients.empty() ? "0.01" : " 0.01";
+        if (balances_by(job, loss)) types.emplace_back(type);
     }
-    list.add_if(!types.empty(), "moe-router-load-balancing-type", types);
-    list.add_if(!types.empty(), "moe-aux-loss-coeff", coefficients);
+    const std::vector<std::string_view> coefficients(types.size(), "0.01");
+    list.add_if(!types.empty(), "moe-router-load-balancing-type", fmt::format("{}", fmt::join(types, " ")));
+    list.add_if(!types.empty(), "moe-aux-loss-coeff", fmt::format("{}", fmt::join(coefficients, " ")));
 }
 
 void add_experts(Arguments& list, const Job& job) {

@@ -53,9 +53,7 @@ class LayerFlags {
     }
     template <class Is>
     bool any(Is is) const {  // of the layers by number
-        for (std::size_t i = 0; i < layers_.size(); ++i)
-            if (is(i)) return true;
-        return false;
+        return std::ranges::any_of(numbers_below<std::size_t>(layers_.size()), is);
     }
     bool attends(std::size_t i) const { return layers_[i]->mixer == Mixer::attention; }
 

@@ -40,17 +40,14 @@ FormatOptions completed(const FormatOptions& said, std::span<const SourceFile> f
         const std::vector<std::string> assignments = own_assignments(file);
         own.insert(own.end(), assignments.begin(), assignments.end());
     }
-    FormatOptions options = format_options(own);
-    if (!said.machine.empty()) options.machine = said.machine;
-    if (said.nodes > 0) options.nodes = said.nodes;
-    if (said.gpus > 0) options.gpus = said.gpus;
-    if (!said.model.empty()) options.model = said.model;
-    if (said.vocabulary > 0) options.vocabulary = said.vocabulary;
-    options.encoder = said.encoder;
-    options.like = said.like;
-    options.alone = said.alone;
-    options.variables = said.variables;
-    options.overrides.insert(options.overrides.end(), said.overrides.begin(), said.overrides.end());
+    const FormatOptions of_files = format_options(own);
+    FormatOptions options = said;
+    if (said.machine.empty()) options.machine = of_files.machine;
+    if (said.nodes == 0) options.nodes = of_files.nodes;
+    if (said.gpus == 0) options.gpus = of_files.gpus;
+    if (said.model.empty()) options.model = of_files.model;
+    if (said.vocabulary == 0) options.vocabulary = of_files.vocabulary;
+    options.overrides.insert(options.overrides.begin(), of_files.overrides.begin(), of_files.overrides.end());
     return options;
 }
 

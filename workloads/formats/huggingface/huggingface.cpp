@@ -85,18 +85,15 @@ class HuggingFaceModel {
         if (is("gate")) object_.set("attention_gate", "elements", family_origin("gate"));
         if (is("head_gate")) object_.set("attention_gate", "heads", family_origin("gate"));
         if (is("sinks")) object_.set("attention_sinks", true, family_origin("sinks"));
-        if (is("alibi")) {
-            object_.set("positions", "alibi", family_origin("positions"));
-        } else if (is("no_positions")) {
-            object_.set("positions", "none", family_origin("positions"));
-        } else if (is("learned")) {
-            object_.set("positions", "learned", family_origin("positions"));
-            const HuggingFaceSize rows =
-                keys_.size("positions").value_or(HuggingFaceSize{2048, family_origin("positions")});
-            object_.set("positions_length", rows.value + (is("two_more_positions") ? 2 : 0), rows.origin);
-        } else {
-            object_.set("positions", "rotary", family_origin("positions"));
-        }
+        const std::string_view positions = is("alibi")          ? "alibi"
+                                           : is("no_positions") ? "none"
+                                           : is("learned")      ? "learned"
+                                                                : "rotary";
+        object_.set("positions", positions, family_origin("positions"));
+        if (positions != "learned") return;
+        const HuggingFaceSize rows =
+            keys_.size("positions").value_or(HuggingFaceSize{2048, family_origin("positions")});
+        object_.set("positions_length", rows.value + (is("two_more_positions") ? 2 : 0), rows.origin);
     }
 
     void heads() {

@@ -118,9 +118,8 @@ class UnlikeLayers {
         }
         if (model_.has("experts") && in_.has("moe_layer_freq")) read_routed();
         if (linear_.empty() && windowed_.empty() && bare_.empty() && routed_.empty()) return;
-        std::vector<std::string> names;
-        for (std::uint32_t i = 0; i < layers_; ++i) names.push_back(name_of(i));
-        set_pattern(names, origin_, model_);
+        const auto name = [this](std::uint32_t i) { return name_of(i); };
+        set_pattern(list_of<std::string>(numbers_below<std::uint32_t>(layers_), name), origin_, model_);
     }
 
   private:
