@@ -27,8 +27,7 @@ double read_efficiency(Field& row, std::string_view key, double otherwise) {
 
 std::vector<Collective> read_operations(Field& row) {
     std::vector<Collective> ops;
-    if (!row.has("operations")) return ops;
-    for (Field& element : row.list("operations")) {
+    for (Field& element : row.list_if_given("operations")) {
         const std::string text = element.as_text();
         if (const std::optional<Collective> op = find_collective(text)) {
             ops.push_back(*op);
@@ -55,9 +54,7 @@ ProtocolCost read_cost(Field row) {
     if (!(cost.channel_part > Bytes{})) row.error("channel_part", "expected more than 0 B");
     cost.most_channels = row.count("most_channels", 1);
     cost.chunk = row.bytes("chunk", cost.chunk);
-    if (row.has("halved_below")) {
-        for (Field& element : row.list("halved_below")) cost.halved_below.push_back(element.as_number());
-    }
+    cost.halved_below = list_of<double>(row.list_if_given("halved_below"), &Field::as_number);
     cost.efficiency_in_node = read_efficiency(row, "efficiency_in_node", 1.0);
     cost.efficiency_across = read_efficiency(row, "efficiency_across", 1.0);
     cost.efficiency_shared = read_efficiency(row, "efficiency_shared", cost.efficiency_across);
@@ -100,9 +97,7 @@ TunerRow read_tuner_row(Field row) {
     read.ratio = read_by_nodes(row, "ratio", read.ratio, number);
     read.most = read_by_nodes(row, "most", read.most, bandwidth);
     read.channel = read_by_nodes(row, "channel", read.channel, bandwidth);
-    if (row.has("correction")) {
-        for (Field& element : row.list("correction")) read.correction.push_back(element.as_number());
-    }
+    read.correction = list_of<double>(row.list_if_given("correction"), &Field::as_number);
     row.text("source", "");
     row.done();
     return read;
@@ -114,7 +109,7 @@ TunerTable read_table(Field table) {
     result.doubled_up_to = table.whole("doubled_up_to", 0);
     result.extra_across = table.whole("extra_across", 0);
     table.text("source", "");
-    for (Field& row : table.list("rows")) result.rows.push_back(read_tuner_row(row));
+    result.rows = list_of<TunerRow>(table.list("rows"), read_tuner_row);
     table.done();
     return result;
 }
@@ -170,8 +165,7 @@ std::optional<Collective> find_collective(std::string_view name) {
 }
 
 void extend_libraries(Field machine) {
-    if (!machine.has("libraries")) return;
-    for (const Field& library : machine.list("libraries")) {
+    for (const Field& library : machine.list_if_given("libraries")) {
         extend(library, [](const std::string& fabric) {
             return open_shipped(embedded::fabrics(), "library of a fabric", fabric).document;
         });
@@ -201,9 +195,7 @@ Tuner load_tuner(std::string_view name) {
     Field root = file.document.root();
     root.text("source", "");
     Tuner tuner;
-    if (root.has("decisions")) {
-        for (Field& decision : root.list("decisions")) tuner.decisions.push_back(read_decision(decision));
-    }
+    tuner.decisions = list_of<Decision>(root.list_if_given("decisions"), read_decision);
     if (tuner.decisions.empty() || root.has("in_node")) tuner.in_node = read_table(root.object("in_node"));
     if (tuner.decisions.empty() || root.has("across")) tuner.across = read_table(root.object("across"));
     root.done();

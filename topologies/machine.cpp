@@ -159,9 +159,7 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     info.name = name.empty() ? changed_name(base.value_or("machine")) : std::move(name);
     info.title = root.text("title");
     root.text("source", "");
-    if (root.has("also")) {
-        for (Field& each : root.list("also")) each.as_text();  // other names, for sim/io/shipped
-    }
+    for (Field& each : root.list_if_given("also")) each.as_text();  // other names, for sim/io/shipped
     info.device = read_device_name(root);
     info.nodes = root.count("nodes");
 

@@ -45,8 +45,7 @@ std::vector<Alignment> read_alignments(Field& field) {
         if (!alignments.empty() && alignment.multiple <= alignments.back().multiple) {
             entry.error("multiple", "expected more than {}, the one before", alignments.back().multiple);
         }
-        alignment.of =
-            entry.choice("of", {"all", "batched"}, "all") == "all" ? Alignment::Of::all : Alignment::Of::batched;
+        alignment.of = entry.enumerator("of", Alignment::Of::all);
         entry.done();
         alignments.push_back(alignment);
     }

@@ -186,7 +186,7 @@ void read_encoder(Field field, Transformer& model) {
     if (encoder.tokens % (std::uint64_t{encoder.merge} * encoder.pool) != 0)
         field.error("merge", "{} patches cannot be put together by {}", encoder.tokens,
                     std::uint64_t{encoder.merge} * encoder.pool);
-    for (Field& width : field.has("projector") ? field.list("projector") : std::vector<Field>{})
+    for (Field& width : field.list_if_given("projector"))
         encoder.projector.push_back(bounded("projector", width.as_whole()));
     encoder.projector_bias = field.flag("projector_bias", true);
     encoder.projector_norm = field.enumerator("projector_norm", ProjectorNorm::none);
@@ -229,10 +229,8 @@ Transformer read_transformer(Field field, std::string name) {
     model.name = field.text("name", name);
     field.text("title", "");
     field.text("source", "");
-    if (field.has("also")) {
-        for (Field& each : field.list("also")) each.as_text();  // for sim/io/shipped
-    }
-    constexpr std::uint32_t most_layers = 1'000'000;  // tables by layer are no matter then
+    for (Field& each : field.list_if_given("also")) each.as_text();  // for sim/io/shipped
+    constexpr std::uint32_t most_layers = 1'000'000;                 // tables by layer are no matter then
     model.layers = field.count("layers");
     if (model.layers > most_layers) {
         field.error("layers", fmt::format("expected at most {}, got {}", most_layers, model.layers));

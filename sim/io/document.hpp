@@ -105,9 +105,10 @@ class Field {
     bool is_flag(std::string_view key) const;
 
     // Members. Errors (missing, wrong type, out of range) are recorded and a harmless value returned.
-    Field object(std::string_view key);             // an empty object if missing
-    Field member(std::string_view key);             // of any kind, or null; an empty object if missing
-    std::vector<Field> list(std::string_view key);  // of objects or values
+    Field object(std::string_view key);                      // an empty object if missing
+    Field member(std::string_view key);                      // of any kind, or null; an empty object if missing
+    std::vector<Field> list(std::string_view key);           // of objects or values
+    std::vector<Field> list_if_given(std::string_view key);  // or an empty one
     // With `otherwise` they may be absent (or null), and are that then.
     std::string text(std::string_view key, std::optional<std::string_view> otherwise = {});
     std::string choice(std::string_view key, std::span<const std::string> allowed,

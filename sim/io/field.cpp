@@ -138,6 +138,8 @@ std::vector<Field> Field::list(std::string_view key) {
     return {};
 }
 
+std::vector<Field> Field::list_if_given(std::string_view key) { return has(key) ? list(key) : std::vector<Field>(); }
+
 std::vector<Field> Field::elements() {
     std::vector<Field> fields;
     if (!expect(ValueKind::list)) return fields;

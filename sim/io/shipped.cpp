@@ -43,13 +43,9 @@ std::string plain_spelling(std::string_view name) {
 
 // What else a file says that it is called.
 std::vector<std::string> other_names(const embedded::File& file) {
-    std::vector<std::string> names;
-    if (file.text.find("\"also\"") == std::string_view::npos) return names;
+    if (!contains(file.text, "\"also\"")) return {};
     Document document = Document::parse(std::string(file.path), std::string(file.text));
-    Field root = document.root();
-    if (!root.has("also")) return names;
-    for (Field& each : root.list("also")) names.push_back(each.as_text());
-    return names;
+    return list_of<std::string>(document.root().list_if_given("also"), &Field::as_text);
 }
 
 [[noreturn]] void refuse_unknown(std::span<const embedded::File> files, std::string_view kind, std::string_view name) {

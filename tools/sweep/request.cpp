@@ -155,10 +155,8 @@ std::optional<SweepFile> read_sweep_file(const std::filesystem::path& path) {
     SweepFile file;
     file.job = path.parent_path() / root.text("job");
     if (root.has("set")) file.overrides = overrides_in(root.object("set"));
-    if (root.has("zip")) {
-        for (Field& group : root.list("zip")) {
-            if (std::optional<Variation> variation = read_zip(group)) file.zipped.push_back(*std::move(variation));
-        }
+    for (Field& group : root.list_if_given("zip")) {
+        if (std::optional<Variation> variation = read_zip(group)) file.zipped.push_back(*std::move(variation));
     }
     if (root.has("vary")) {
         Field vary = root.object("vary");
@@ -169,8 +167,8 @@ std::optional<SweepFile> read_sweep_file(const std::filesystem::path& path) {
     }
     if (root.is_text("where")) {
         file.conditions.push_back(root.text("where"));
-    } else if (root.has("where")) {
-        for (Field& condition : root.list("where")) file.conditions.push_back(condition.as_text());
+    } else {
+        file.conditions = list_of<std::string>(root.list_if_given("where"), &Field::as_text);
     }
     root.done();
     document.check();

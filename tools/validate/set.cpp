@@ -51,12 +51,8 @@ ValidationSet read_head(Document& document, std::string& rows) {
                       .bounds = read_bounds(root, "bounds"),
                       .residual_bounds = read_bounds(root, "residual_bounds")};
     rows = root.text("rows", set.name + ".csv");
-    if (root.has("assumptions")) {
-        for (Field& assumption : root.list("assumptions")) set.assumptions.push_back(assumption.as_text());
-    }
-    if (root.has("fits")) {
-        for (Field& each : root.list("fits")) set.fits.push_back(each.as_text());
-    }
+    set.assumptions = list_of<std::string>(root.list_if_given("assumptions"), &Field::as_text);
+    set.fits = list_of<std::string>(root.list_if_given("fits"), &Field::as_text);
     root.object("job");
     root.done();
     return set;

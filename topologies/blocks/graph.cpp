@@ -14,7 +14,7 @@ Matrix read_matrix(Field& block) {
     std::vector<Field> rows = block.list("links");
     bool square = !rows.empty();
     for (Field& row : rows) {
-        auto cells = list_of<std::uint32_t>(row.elements(), [&](Field& cell) { return cell.as_whole(); });
+        auto cells = list_of<std::uint32_t>(row.elements(), &Field::as_whole);
         if (cells.size() != rows.size()) {
             row.error("", "expected {} numbers, one per accelerator, got {}", rows.size(), cells.size());
             square = false;

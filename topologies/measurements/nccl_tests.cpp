@@ -90,17 +90,15 @@ std::optional<Collective> nccl_tests_op(const TableText& text) {
 // Times are in microseconds. A place that was not measured is null, a time that is no number the text "nan".
 
 std::optional<Collective> op_of_arguments(Field& root) {
-    if (!root.has("args")) return std::nullopt;
-    for (Field& argument : root.list("args")) {
+    for (Field& argument : root.list_if_given("args")) {
         if (const auto op = nccl_tests_program(argument.as_text())) return op;
     }
     return std::nullopt;
 }
 
 void read_devices(Field& root, std::uint32_t& ranks, std::uint32_t& nodes) {
-    if (!root.has("devices")) return;
     std::set<std::string> hosts;
-    const std::vector<Field> devices = root.list("devices");
+    const std::vector<Field> devices = root.list_if_given("devices");
     for (Field device : devices) hosts.insert(device.text("hostname", ""));
     if (devices.empty()) return;
     ranks = static_cast<std::uint32_t>(devices.size());

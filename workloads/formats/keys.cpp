@@ -104,9 +104,7 @@ void copy_member(Field& from, std::string_view key, Draft& to, const std::string
 
 Document format_table(std::string_view name) { return open_shipped(embedded::format_tables(), "table", name).document; }
 
-std::vector<std::string> texts(std::vector<Field> list) {
-    return list_of<std::string>(list, [&](Field& each) { return each.as_text(); });
-}
+std::vector<std::string> texts(std::vector<Field> list) { return list_of<std::string>(list, &Field::as_text); }
 
 void take_mistakes(Import& import, const Document& document) {
     try {

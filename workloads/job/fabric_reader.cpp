@@ -207,13 +207,9 @@ Fabric read_fabric(Field section, const MachineInfo& machine, std::uint32_t node
 ReadFaults read_faults(Field section, const Machine& machine, const Job& job) {
     ReadFaults read;
     const MachineInfo& info = machine.info();
-    if (section.has("slow_gpus")) {
-        for (Field& entry : section.list("slow_gpus")) read_slow_gpu(entry, info, job, read.faults.slow);
-    }
+    for (Field& entry : section.list_if_given("slow_gpus")) read_slow_gpu(entry, info, job, read.faults.slow);
     std::vector<PlacedFault> links;
-    if (section.has("links")) {
-        for (Field& entry : section.list("links")) read_link(entry, info, job, links);
-    }
+    for (Field& entry : section.list_if_given("links")) read_link(entry, info, job, links);
     read.faults.spread = section.number("spread", read.faults.slow.empty() ? 1.0 : 0.0);
     if (!(read.faults.spread >= 0.0 && read.faults.spread <= 1.0)) {
         section.error("spread", "expected a share from 0 to 1, got {}", read.faults.spread);

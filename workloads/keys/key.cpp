@@ -131,8 +131,7 @@ void read_key(Field& object, std::string_view name, const JobKey& key, Job& job)
 template <class Enum>
 JobKey& bind_set(JobKey& key, EnumSet<Enum> Trained::*member) {
     key.read = [=](Field& object, std::string_view name, Job& job) {
-        if (!object.has(name)) return;
-        for (Field& element : object.list(name)) {
+        for (Field& element : object.list_if_given(name)) {
             const std::string word = element.as_text();
             if (const std::optional<Enum> value = enumerator_called<Enum>(word)) {
                 (job.trained.*member).add(*value);

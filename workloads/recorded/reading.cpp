@@ -83,10 +83,8 @@ NamedGroups read_groups(ByteSource& source) {
     Document document = Document::parse(source.name(), std::string(source.peek(longest_input)));
     NamedGroups groups;
     Field root = document.root();
-    for (const std::string& name : root.keys()) {
-        std::vector<std::uint32_t>& ranks = groups[name];
-        for (Field& rank : root.list(name)) ranks.push_back(rank.as_whole());
-    }
+    for (const std::string& name : root.keys())
+        groups[name] = list_of<std::uint32_t>(root.list(name), &Field::as_whole);
     document.check();
     return groups;
 }

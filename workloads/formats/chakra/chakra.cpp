@@ -151,10 +151,7 @@ class FileReader {
         for (Field& group : root.list("groups")) {
             const std::string name =
                 group.is_text("pg_name") ? group.text("pg_name") : group.member("pg_name").as_json();
-            std::vector<std::uint32_t>& ranks = groups_[name];
-            ranks.clear();
-            if (!group.has("ranks")) continue;
-            for (Field& rank : group.list("ranks")) ranks.push_back(rank.as_whole());
+            groups_[name] = list_of<std::uint32_t>(group.list_if_given("ranks"), &Field::as_whole);
         }
         document.check();
     }

@@ -79,7 +79,7 @@ bool holds_list(Field field, std::string_view key) { return field.member(key).as
 double number_of(Field field, std::string_view key) {
     if (field.is_flag(key)) return field.flag(key) ? 1 : 0;
     if (!holds_list(field, key)) return field.number(key);
-    const auto values = list_of<double>(field.list(key), [&](Field& element) { return element.as_number(); });
+    const auto values = list_of<double>(field.list(key), &Field::as_number);
     if (std::ranges::adjacent_find(values, std::not_equal_to<>()) != values.end())
         field.error(key, "expected the same for every layer");
     return values.empty() ? 0 : values.front();

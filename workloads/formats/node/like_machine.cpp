@@ -60,9 +60,7 @@ std::uint32_t multiplicity(std::string_view name, std::string_view family) {
     return count;
 }
 
-std::vector<std::uint32_t> wholes(std::vector<Field> list) {
-    return list_of<std::uint32_t>(list, [&](Field& each) { return each.as_whole(); });
-}
+std::vector<std::uint32_t> wholes(std::vector<Field> list) { return list_of<std::uint32_t>(list, &Field::as_whole); }
 
 void read_links(LikeMachine& like, Field links) {
     for (const std::string& name : links.keys()) {
@@ -91,8 +89,7 @@ void read_network(LikeMachine& like, Field network) {
     like.port = network.text("port");
     like.radix = network.whole("radix", 0);
     like.rails = network.whole("rails", 0);
-    if (!network.has("levels")) return;
-    for (Field& level : network.list("levels")) {
+    for (Field& level : network.list_if_given("levels")) {
         like.levels.push_back(
             {level.count("children"), level.count("parents"), level.count("cables", 1), level.text("link")});
     }

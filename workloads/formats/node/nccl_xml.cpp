@@ -140,9 +140,7 @@ class NcclTopology {
             if (element.has(key) && noted_.insert(called).second)
                 import_.without_effect.push_back(place_of(element, key, called));
         }
-        if (element.has("#elements")) {
-            for (Field& inner : element.list("#elements")) walk(inner, place);
-        }
+        for (Field& inner : element.list_if_given("#elements")) walk(inner, place);
         if (!link) note_unknown(element, name);
     }
 
