@@ -43,9 +43,8 @@ Reader reader_of(Field& block, Reader BlockKind::*reader) {
 NodeNames read_listed_names(Field& root, std::uint32_t nodes) {
     NodeNames names;
     names.listed = list_of<std::string>(root.list("node_names"), &Field::as_text);
-    if (names.listed.size() != nodes) {
-        root.error("node_names", "expected the names of the {} nodes, got {}", nodes, names.listed.size());
-    }
+    root.error_if(names.listed.size() != nodes, "node_names", "expected the names of the {} nodes, got {}", nodes,
+                  names.listed.size());
     std::vector<std::string> sorted = names.listed;
     std::ranges::sort(sorted);
     const auto twice = std::ranges::adjacent_find(sorted);

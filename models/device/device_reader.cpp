@@ -42,9 +42,8 @@ std::vector<Alignment> read_alignments(Field& field) {
     for (Field& entry : field.list("value")) {
         Alignment alignment{.multiple = entry.count("multiple"), .share = entry.number("share")};
         share_of(entry, "share", alignment.share);
-        if (!alignments.empty() && alignment.multiple <= alignments.back().multiple) {
-            entry.error("multiple", "expected more than {}, the one before", alignments.back().multiple);
-        }
+        entry.error_if(!alignments.empty() && alignment.multiple <= alignments.back().multiple, "multiple",
+                       "expected more than {}, the one before", alignments.back().multiple);
         alignment.of = entry.enumerator("of", Alignment::Of::all);
         entry.done();
         alignments.push_back(alignment);
@@ -60,9 +59,8 @@ double not_negative(Field& field) {
 
 double factor(Field& field) {
     const double value = field.number("value");
-    if (field.is_number("value") && !(value >= 1.0)) {
-        field.error("value", "expected a factor of 1 or more, got {}", value);
-    }
+    field.error_if(field.is_number("value") && !(value >= 1.0), "value", "expected a factor of 1 or more, got {}",
+                   value);
     return value;
 }
 

@@ -26,9 +26,8 @@ Recurrence read_recurrence(Field field) {
     shape.convolution = field.whole("convolution", shape.convolution);
     shape.chunk = field.count("chunk", shape.chunk);
     shape.whole_gate = field.flag("whole_gate", false);
-    if (field.has("heads") && shape.heads % shape.key_heads != 0) {
-        field.error("key_heads", "{} heads cannot be shared out to {} key heads", shape.heads, shape.key_heads);
-    }
+    field.error_if(field.has("heads") && shape.heads % shape.key_heads != 0, "key_heads",
+                   "{} heads cannot be shared out to {} key heads", shape.heads, shape.key_heads);
     constexpr std::uint32_t most = 1U << 16;  // two orders of magnitude beyond any published model
     for (std::uint32_t* const size :
          {&shape.heads, &shape.key_heads, &shape.key_size, &shape.value_size, &shape.chunk}) {
@@ -98,10 +97,8 @@ static NamedLayer read_kind(Field field, std::string name, const Layer& model) {
         layer.heads = field.count("heads", layer.heads);
         layer.kv_heads = field.count("kv_heads", std::min(layer.kv_heads, layer.heads));
         layer.head_size = field.count("head_size", layer.head_size);
-        if (layer.heads % layer.kv_heads != 0) {
-            field.error("kv_heads", "{} attention heads cannot be shared out to {} key-value heads", layer.heads,
-                        layer.kv_heads);
-        }
+        field.error_if(layer.heads % layer.kv_heads != 0, "kv_heads",
+                       "{} attention heads cannot be shared out to {} key-value heads", layer.heads, layer.kv_heads);
     }
     layer.ffn_hidden = field.count("ffn_hidden", layer.ffn_hidden);
     layer.positions = field.enumerator("positions", layer.positions);
@@ -141,10 +138,8 @@ void read_kinds(Field& field, Transformer& model) {
     } else {
         for (Field& name : field.list("layer_pattern")) add(name.as_text());
     }
-    if (model.pattern.size() > model.layers) {
-        field.error("layer_pattern", "expected at most as many as {} layers, got {}", model.layers,
-                    model.pattern.size());
-    }
+    field.error_if(model.pattern.size() > model.layers, "layer_pattern",
+                   "expected at most as many as {} layers, got {}", model.layers, model.pattern.size());
     if (model.kinds.empty()) field.error("layer_kinds", "expected at least one kind");
     if (!model.pattern.empty()) return;
     if (!field.has("layer_pattern") || model.kinds.empty())

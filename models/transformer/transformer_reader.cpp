@@ -15,10 +15,8 @@ namespace {
 void read_heads(Field& field, Transformer& model) {
     model.heads = field.count("heads");
     model.kv_heads = field.count("kv_heads", model.heads);
-    if (model.heads % model.kv_heads != 0) {
-        field.error("kv_heads", "{} attention heads cannot be shared out to {} key-value heads", model.heads,
-                    model.kv_heads);
-    }
+    field.error_if(model.heads % model.kv_heads != 0, "kv_heads",
+                   "{} attention heads cannot be shared out to {} key-value heads", model.heads, model.kv_heads);
     if (field.has("head_size")) {
         model.head_size = field.count("head_size");
     } else if (field.has("hidden") && field.has("heads") && model.hidden % model.heads != 0) {
@@ -116,28 +114,23 @@ Experts read_experts(Field field, const Transformer& model) {
         experts.count = most;
     }
     experts.top_k = field.count("top_k", experts.top_k);
-    if (field.has("count") && experts.top_k > experts.count) {
-        field.error("top_k", "a token cannot go to {} of {} experts", experts.top_k, experts.count);
-    }
+    field.error_if(field.has("count") && experts.top_k > experts.count, "top_k",
+                   "a token cannot go to {} of {} experts", experts.top_k, experts.count);
     experts.latent = field.whole("latent", 0);
     experts.ffn_hidden = field.count("ffn_hidden", model.ffn_hidden);
     experts.shared = field.whole("shared", 0);
     experts.shared_ffn_hidden = field.count("shared_ffn_hidden", experts.ffn_hidden);
-    if (experts.shared == 0 && field.has("shared_ffn_hidden")) {
-        field.error("shared_ffn_hidden", "only a model with shared experts has a size of them");
-    }
+    field.error_if(experts.shared == 0 && field.has("shared_ffn_hidden"), "shared_ffn_hidden",
+                   "only a model with shared experts has a size of them");
     experts.first_dense = field.whole("first_dense", 0);
-    if (experts.first_dense >= model.layers) {
-        field.error("first_dense", "{} dense layers of {} leave none to the experts", experts.first_dense,
-                    model.layers);
-    }
+    field.error_if(experts.first_dense >= model.layers, "first_dense",
+                   "{} dense layers of {} leave none to the experts", experts.first_dense, model.layers);
     experts.every = field.count("every", experts.every);
     experts.balancing_bias = field.flag("balancing_bias", false);
     experts.groups = field.count("groups", experts.groups);
     experts.token_groups = field.count("token_groups", experts.groups);
-    if (field.has("count") && experts.count % experts.groups != 0) {
-        field.error("groups", "{} groups of {} experts are not alike", experts.groups, experts.count);
-    }
+    field.error_if(field.has("count") && experts.count % experts.groups != 0, "groups",
+                   "{} groups of {} experts are not alike", experts.groups, experts.count);
     if (experts.token_groups > experts.groups) {
         field.error("token_groups", "a token cannot choose {} of {} groups", experts.token_groups, experts.groups);
     } else if (field.has("count") &&
@@ -148,9 +141,8 @@ Experts read_experts(Field field, const Transformer& model) {
     experts.clamped = field.flag("clamped", false);
     if (experts.clamped && !model.gated) field.error("clamped", "only a gated activation is clamped");
     experts.shared_gate = field.flag("shared_gate", false);
-    if (experts.shared_gate && experts.shared == 0) {
-        field.error("shared_gate", "only a model with shared experts has a gate of them");
-    }
+    field.error_if(experts.shared_gate && experts.shared == 0, "shared_gate",
+                   "only a model with shared experts has a gate of them");
     field.done();
     return experts;
 }
@@ -255,9 +247,8 @@ Transformer read_transformer(Field field, std::string name) {
     model.tied_embeddings = field.flag("tied_embeddings", false);
     model.parallel_residual = field.flag("parallel_residual", false);
     model.biases = read_biases(field);
-    if (model.biases.head && model.tied_embeddings) {
-        field.error("biases", "a head with a bias needs an output layer of its own; give tied_embeddings = false");
-    }
+    field.error_if(model.biases.head && model.tied_embeddings, "biases",
+                   "a head with a bias needs an output layer of its own; give tied_embeddings = false");
     read_mixer(field, model);
     read_position_table(field, model);
     read_norms(field, model);

@@ -156,6 +156,10 @@ class Field {
     void error(std::string_view key, fmt::format_string<First, Rest...> message, First&& first, Rest&&... rest) {
         error(key, fmt::format(message, std::forward<First>(first), std::forward<Rest>(rest)...));
     }
+    template <class... Args>
+    void error_if(bool wrong, std::string_view key, fmt::format_string<Args...> message, Args&&... args) {
+        if (wrong) error(key, fmt::format(message, std::forward<Args>(args)...));
+    }
     // Every key that no getter asked for is an error, with the nearest of the keys that were. Words of `synonyms` are
     // answered with the path of the key that they stand for.
     void done(std::initializer_list<Synonyms> synonyms = {});

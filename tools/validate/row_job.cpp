@@ -51,17 +51,14 @@ SetLayout read_layout(Field& root, const MachineInfo* machine) {
     layout.ranks = root.count("ranks");
     layout.ranks_per_node = root.count("ranks_per_node", machine != nullptr ? machine->accelerators_per_node : 1);
     layout.groups = root.count("groups", 1);
-    if (layout.ranks % layout.groups != 0) {
-        root.error("groups", "{} ranks do not fill {} equal groups", layout.ranks, layout.groups);
-    }
+    root.error_if(layout.ranks % layout.groups != 0, "groups", "{} ranks do not fill {} equal groups", layout.ranks,
+                  layout.groups);
     if (machine == nullptr) return layout;
-    if (layout.ranks_per_node > machine->accelerators_per_node) {
-        root.error("ranks_per_node", "a node of {} has {} accelerators, not {}", machine->name,
-                   machine->accelerators_per_node, layout.ranks_per_node);
-    }
-    if (layout.nodes() > machine->nodes) {
-        root.error("ranks", "{} has {} nodes, not {}", machine->name, machine->nodes, layout.nodes());
-    }
+    root.error_if(layout.ranks_per_node > machine->accelerators_per_node, "ranks_per_node",
+                  "a node of {} has {} accelerators, not {}", machine->name, machine->accelerators_per_node,
+                  layout.ranks_per_node);
+    root.error_if(layout.nodes() > machine->nodes, "ranks", "{} has {} nodes, not {}", machine->name, machine->nodes,
+                  layout.nodes());
     return layout;
 }
 
@@ -74,10 +71,8 @@ void read_nodes(Field& root, const MachineInfo& machine, const SetLayout& layout
         for (const Diagnostic& inner : error.diagnostics()) root.error("node_list", inner.message);
         return;
     }
-    if (fabric.placement.size() != layout.nodes()) {
-        root.error("node_list", "{} nodes, but {} ranks need {}", fabric.placement.size(), layout.ranks,
-                   layout.nodes());
-    }
+    root.error_if(fabric.placement.size() != layout.nodes(), "node_list", "{} nodes, but {} ranks need {}",
+                  fabric.placement.size(), layout.ranks, layout.nodes());
 }
 
 constexpr std::string_view prefix = "run.";

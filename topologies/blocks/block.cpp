@@ -11,10 +11,8 @@ void read_nics(Field& block, const LinkClasses& classes, NodePlan& plan) {
     Field nics = block.object("nics");
     for (Field& element : nics.list("attached")) {
         const std::uint32_t accelerator = element.as_whole();
-        if (accelerator >= plan.accelerators) {
-            element.error("", "expected an accelerator from 0 to {}, got {}",
-                          plan.accelerators - std::min(plan.accelerators, 1U), accelerator);
-        }
+        element.error_if(accelerator >= plan.accelerators, "", "expected an accelerator from 0 to {}, got {}",
+                         plan.accelerators - std::min(plan.accelerators, 1U), accelerator);
         plan.nics.push_back(std::min(accelerator, plan.accelerators - std::min(plan.accelerators, 1U)));
     }
     const LinkClassId link_class = classes.read(nics, "link");
@@ -46,10 +44,9 @@ void NodePlan::leave_idle(std::uint32_t used) {
 
 void read_packages(Field& block, NodePlan& plan) {
     plan.accelerators_per_package = block.count("accelerators_per_package", 1);
-    if (plan.accelerators % plan.accelerators_per_package != 0) {
-        block.error("accelerators_per_package", "{} does not divide the {} accelerators of the node",
-                    plan.accelerators_per_package, plan.accelerators);
-    }
+    block.error_if(plan.accelerators % plan.accelerators_per_package != 0, "accelerators_per_package",
+                   "{} does not divide the {} accelerators of the node", plan.accelerators_per_package,
+                   plan.accelerators);
 }
 
 void check_connected(Field& block, std::string_view key, const NodePlan& plan) {
@@ -75,9 +72,8 @@ ReachedRate read_rate(Field field) {
     const BytesPerSecond nominal = field.bandwidth("nominal");
     const double efficiency = field.number("efficiency");
     field.text("source", "");
-    if (field.is_number("efficiency") && !(efficiency > 0.0 && efficiency <= 1.0)) {
-        field.error("efficiency", "expected a number above 0 and at most 1, got {}", efficiency);
-    }
+    field.error_if(field.is_number("efficiency") && !(efficiency > 0.0 && efficiency <= 1.0), "efficiency",
+                   "expected a number above 0 and at most 1, got {}", efficiency);
     if (field.is_text("nominal") && nominal <= BytesPerSecond{}) field.error("nominal", "expected more than 0");
     field.done();
     return {nominal, nominal * efficiency};

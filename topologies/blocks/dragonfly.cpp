@@ -225,10 +225,9 @@ void check_dragonfly(Field& block, const DragonflyShape& shape, std::uint32_t gr
     const std::uint64_t local = shape.switches_per_group - 1;
     const std::uint64_t bundles = std::uint64_t{groups - 1} * shape.global_links;
     const std::uint64_t global = (bundles + local) / shape.switches_per_group;
-    if (endpoints + local + global > radix) {
-        block.error("radix", "a switch needs {} ports ({} to NICs, {} local, {} global), but has {}",
-                    endpoints + local + global, endpoints, local, global, radix);
-    }
+    block.error_if(endpoints + local + global > radix, "radix",
+                   "a switch needs {} ports ({} to NICs, {} local, {} global), but has {}", endpoints + local + global,
+                   endpoints, local, global, radix);
 }
 
 std::unique_ptr<const Network> read_dragonfly(Field block, const LinkClasses& classes, NetworkSize size) {

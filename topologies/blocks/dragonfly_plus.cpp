@@ -197,9 +197,8 @@ class DragonflyPlus final : public Network {
 void check_dragonfly_plus(Field& block, const DragonflyPlusShape& shape, std::uint32_t groups) {
     const std::uint32_t radix = block.count("radix");
     const auto fits = [&](std::string_view kind, std::uint64_t down, std::uint64_t up) {
-        if (down + up > radix) {
-            block.error("radix", "a {} needs {} ports ({} down, {} up), but has {}", kind, down + up, down, up, radix);
-        }
+        block.error_if(down + up > radix, "radix", "a {} needs {} ports ({} down, {} up), but has {}", kind, down + up,
+                       down, up, radix);
     };
     fits("leaf switch", std::uint64_t{shape.nodes_per_leaf} * shape.nics_per_rail(),
          std::uint64_t{shape.spines} * shape.cables);
@@ -220,9 +219,8 @@ std::unique_ptr<const Network> read_dragonfly_plus(Field block, const LinkClasse
                                    .port = classes.read(block, "port"),
                                    .local = classes.read(block, "local"),
                                    .global = classes.read(block, "global")};
-    if (shape.rails > size.nics_per_node) {
-        block.error("rails", "{} rails, but a node has {} NICs", shape.rails, size.nics_per_node);
-    }
+    block.error_if(shape.rails > size.nics_per_node, "rails", "{} rails, but a node has {} NICs", shape.rails,
+                   size.nics_per_node);
     const std::uint32_t groups = divide_up(size.nodes, shape.nodes_per_group);
     check_dragonfly_plus(block, shape, groups);
     block.done();

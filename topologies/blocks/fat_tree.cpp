@@ -159,10 +159,8 @@ void check_radix(Field& block, const TreeShape& shape) {
     for (std::size_t l = 0; l <= shape.levels.size(); ++l) {
         const std::uint64_t up =
             l < shape.levels.size() ? std::uint64_t{shape.levels[l].parents} * shape.levels[l].cables : 0;
-        if (down + up > radix) {
-            block.error("radix", "a switch of level {} needs {} ports ({} down, {} up), but has {}", l, down + up, down,
-                        up, radix);
-        }
+        block.error_if(down + up > radix, "radix", "a switch of level {} needs {} ports ({} down, {} up), but has {}",
+                       l, down + up, down, up, radix);
         if (l < shape.levels.size()) down = std::uint64_t{shape.levels[l].children} * shape.levels[l].cables;
     }
 }
@@ -210,9 +208,8 @@ std::unique_ptr<const Network> read_fat_tree(Field block, const LinkClasses& cla
     shape.nodes_per_leaf = block.count("nodes_per_leaf");
     shape.rails = block.count("rails", 1);
     shape.nics_per_rail = divide_up(size.nics_per_node, shape.rails);
-    if (shape.rails > size.nics_per_node) {
-        block.error("rails", "{} rails, but a node has {} NICs", shape.rails, size.nics_per_node);
-    }
+    block.error_if(shape.rails > size.nics_per_node, "rails", "{} rails, but a node has {} NICs", shape.rails,
+                   size.nics_per_node);
     shape.order = block.enumerator("leaf_order", LeafOrder::unit);
     shape.port = classes.read(block, "port");
     shape.levels = read_levels(block, classes, shape, size);

@@ -200,18 +200,16 @@ void read_cables(Field& block, const LinkClasses& classes, Cabling& cabling) {
 void read_nodes(Field& block, NetworkSize size, Cabling& cabling) {
     cabling.nics = size.nics_per_node;
     std::vector<Field> nodes = block.list("nodes");
-    if (nodes.size() != size.nodes) {
-        block.error("nodes", "expected the switches of each of the {} nodes, got {}", size.nodes, nodes.size());
-    }
+    block.error_if(nodes.size() != size.nodes, "nodes", "expected the switches of each of the {} nodes, got {}",
+                   size.nodes, nodes.size());
     for (Field& node : nodes) {
         if (!node.as_json().starts_with('[')) {
             cabling.leaves.insert(cabling.leaves.end(), cabling.nics, read_switch(node, cabling));
             continue;
         }
         std::vector<Field> nics = node.elements();
-        if (nics.size() != cabling.nics) {
-            node.error("", "expected the switch of each of the {} NICs, got {}", cabling.nics, nics.size());
-        }
+        node.error_if(nics.size() != cabling.nics, "", "expected the switch of each of the {} NICs, got {}",
+                      cabling.nics, nics.size());
         nics.resize(std::min<std::size_t>(nics.size(), cabling.nics), node);
         for (Field& nic : nics) cabling.leaves.push_back(read_switch(nic, cabling));
     }

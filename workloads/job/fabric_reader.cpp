@@ -71,12 +71,9 @@ std::optional<std::uint32_t> read_number(Field& entry, std::string_view key, std
 
 void read_slow_gpu(Field entry, const MachineInfo& machine, const Job& job, std::vector<SlowRanks>& slow) {
     const double factor = entry.number("factor");
-    if (entry.is_number("factor") && factor < 1.0) {
-        entry.error(
-            "factor",
-            "expected how many times as long computation takes, at least 1; {} would be faster than {} computes",
-            factor, machine.device);
-    }
+    entry.error_if(entry.is_number("factor") && factor < 1.0, "factor",
+                   "expected how many times as long computation takes, at least 1; {} would be faster than {} computes",
+                   factor, machine.device);
     const bool by_rank = entry.has("rank"), by_node = entry.has("node");
     if (by_rank == by_node) {
         entry.error("", "expected either \"rank\" (one GPU) or \"node\" (all GPUs of it)");
@@ -111,10 +108,8 @@ std::optional<RouteCables> read_route(Field& entry, const MachineInfo& machine, 
     const std::optional<std::uint32_t> to = read_number(entry, "to", ranks_of_job, job.layout.ranks());
     const std::string link_class = entry.text("class", "");
     const bool known = std::ranges::find(machine.link_classes, link_class) != machine.link_classes.end();
-    if (entry.is_text("class") && !known) {
-        entry.error("class", "no link class of {} is called \"{}\"{}", machine.name, link_class,
-                    suggestion(link_class, machine.link_classes));
-    }
+    entry.error_if(entry.is_text("class") && !known, "class", "no link class of {} is called \"{}\"{}", machine.name,
+                   link_class, suggestion(link_class, machine.link_classes));
     if (!from || !to || (entry.has("class") && !known)) return std::nullopt;
     return RouteCables{.from = RankId(*from), .to = RankId(*to), .link_class = link_class};
 }
@@ -125,11 +120,9 @@ using PlacedFault = std::pair<LinkFault, Field>;
 void read_link(Field entry, const MachineInfo& machine, const Job& job, std::vector<PlacedFault>& faults) {
     LinkFault fault{.where = {}, .share = entry.number("bandwidth")};
     const bool is_share = fault.share >= 0.0 && fault.share <= 1.0;
-    if (!is_share) {
-        entry.error("bandwidth",
-                    "expected the share of its bandwidth that the link has left, from 0 (dead) to 1, got {}",
-                    fault.share);
-    }
+    entry.error_if(!is_share, "bandwidth",
+                   "expected the share of its bandwidth that the link has left, from 0 (dead) to 1, got {}",
+                   fault.share);
     const std::array<bool, 2> nic_keys{entry.has("node"), entry.has("nic")};
     const std::array<bool, 3> route_keys{entry.has("from"), entry.has("to"), entry.has("class")};
     const bool by_nic = nic_keys[0] || nic_keys[1];
@@ -183,10 +176,8 @@ Jitter read_jitter(Field faults) {
     Field section = alone ? faults : faults.object("jitter");
     const std::string_view key = alone ? "jitter" : "spread";
     const Jitter jitter{.spread = section.number(key), .seed = alone ? 0 : section.whole("seed", 0)};
-    if (!(jitter.spread >= 0.0 && jitter.spread <= 1.0)) {
-        section.error(key, "expected the mean share by which computation takes longer, from 0 to 1, got {}",
-                      jitter.spread);
-    }
+    section.error_if(!(jitter.spread >= 0.0 && jitter.spread <= 1.0), key,
+                     "expected the mean share by which computation takes longer, from 0 to 1, got {}", jitter.spread);
     if (!alone) section.done();
     return jitter;
 }
@@ -211,9 +202,8 @@ ReadFaults read_faults(Field section, const Machine& machine, const Job& job) {
     std::vector<PlacedFault> links;
     for (Field& entry : section.list_if_given("links")) read_link(entry, info, job, links);
     read.faults.spread = section.number("spread", read.faults.slow.empty() ? 1.0 : 0.0);
-    if (!(read.faults.spread >= 0.0 && read.faults.spread <= 1.0)) {
-        section.error("spread", "expected a share from 0 to 1, got {}", read.faults.spread);
-    }
+    section.error_if(!(read.faults.spread >= 0.0 && read.faults.spread <= 1.0), "spread",
+                     "expected a share from 0 to 1, got {}", read.faults.spread);
     if (section.has("jitter")) read.faults.jitter = read_jitter(section);
     section.done();
     if (!links.empty() && job.nodes <= info.nodes) check_links(section, machine, job, links);
