@@ -16,8 +16,6 @@
 namespace weft::exports {
 namespace {
 
-bool is_on(Setting setting) { return setting == Setting::on; }
-
 void add_batch(Draft& config, const Job& job) {
     config.set("train_batch_size", job.batch.global, {});
     config.set("train_micro_batch_size_per_gpu", job.batch.micro, {});

@@ -12,8 +12,6 @@
 namespace weft::framework {
 namespace {
 
-bool on(Setting setting) { return setting == Setting::on; }
-
 // The boolean mask [1, 1, s, s] travels cast to half precision: 2 s^2 bytes, 8 MiB at s = 2048.
 Bytes attention_mask(const Job& job) { return {2.0 * job.batch.sequence * job.batch.sequence}; }
 
@@ -30,8 +28,8 @@ Call boundary(Bytes message, std::string_view label, std::string_view type) {
     return logged(boundary_call(message, label, type));
 }
 
-bool cuts_activation(const Job& job) { return job.layout.tensor > 1 && on(job.deepspeed.pipe_partitioned); }
-bool cuts_gradient(const Job& job) { return job.layout.tensor > 1 && on(job.deepspeed.grad_partitioned); }
+bool cuts_activation(const Job& job) { return job.layout.tensor > 1 && is_on(job.deepspeed.pipe_partitioned); }
+bool cuts_gradient(const Job& job) { return job.layout.tensor > 1 && is_on(job.deepspeed.grad_partitioned); }
 
 // What precedes a partitioned tensor, every micro-batch: int64 type, sizes and the t partition offsets.
 Call partition_meta(const Job& job) { return boundary({8.0 * (7 + job.layout.tensor)}, "partition meta", "int64"); }
@@ -112,7 +110,7 @@ std::vector<Call> crossing(const Job& job, bool cut, std::string_view label) {
 
 std::vector<Call> activation(const Job& job) {
     std::vector<Call> calls = crossing(job, cuts_activation(job), "activation");
-    if (on(job.deepspeed.attention_mask)) calls.push_back(boundary(attention_mask(job), "mask", "fp16"));
+    if (is_on(job.deepspeed.attention_mask)) calls.push_back(boundary(attention_mask(job), "mask", "fp16"));
     return calls;
 }
 
@@ -133,7 +131,7 @@ std::vector<Call> shapes(const Job& job) {
     } else {
         tensor(3);
     }
-    if (on(job.deepspeed.attention_mask)) tensor(4);
+    if (is_on(job.deepspeed.attention_mask)) tensor(4);
     return calls;
 }
 
@@ -181,7 +179,7 @@ double update_bytes(const Job& job) {
     if (bf16_optimizer(job)) return 0;
     // Of ZeRO-Offload the master copy in fp32, before it is cast (up to 0.17; ZeRO-3 has the host cast it).
     if (job.optimizer.leave_device()) return job.zero == 3 ? 0 : widened;
-    const bool contiguous = job.zero == 1 && on(job.deepspeed.version.stage1_overlap);
+    const bool contiguous = job.zero == 1 && is_on(job.deepspeed.version.stage1_overlap);
     return widened + element * (contiguous ? 2 : job.zero == 1 || job.zero == 2 ? 1 : 0);
 }
 
@@ -203,7 +201,7 @@ StateShares shares(const Job& job) {
 Bytes buffers(const Job& job, double parameters) {
     const double limit = job.bucket_elements > 0 ? job.bucket_elements : deepspeed_bucket_elements;
     const double element = gradient_bytes(job);
-    Bytes held{std::min(limit, parameters) * element * (on(job.gradient_overlap) ? 2 : 1)};
+    Bytes held{std::min(limit, parameters) * element * (is_on(job.gradient_overlap) ? 2 : 1)};
     if (job.zero < 3) return held;
     held += Bytes{std::min(job.deepspeed.max_live_elements, parameters) * element};
     const std::uint32_t group = job.deepspeed.hierarchical_ranks;

@@ -214,11 +214,11 @@ std::vector<std::uint32_t> split(std::uint32_t layers, std::uint32_t parts, std:
 
 // torchao's converters under torchtitan (components/quantization: float8, mx).
 void lacking(const Job& job, std::vector<JobError>& lacking) {
+    const Refusals lacks(lacking);
     const bool known = job.recipe == Casting::tensorwise || job.recipe == Casting::mxfp8;
-    if (job.names_recipe == Setting::on && !known) {
-        lacking.push_back({"fp8_recipe", "torchtitan has tensorwise scaling and mxfp8 (fp8_recipe)"});
-    }
-    if (job.precision == Precision::fp4) lacking.push_back({"precision", "products in fp4 are not in torchtitan"});
+    lacks.when(job.names_recipe == Setting::on && !known, "fp8_recipe",
+               "torchtitan has tensorwise scaling and mxfp8 (fp8_recipe)");
+    lacks.when(job.precision == Precision::fp4, "precision", "products in fp4 are not in torchtitan");
 }
 
 }  // namespace

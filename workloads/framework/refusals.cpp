@@ -139,13 +139,11 @@ std::string release(std::string_view version) {
 // What DeepSpeed refuses. Sources: DeepSpeed 0.14.0 runtime/zero/{config,stage_1_and_2,stage3}.py,
 // runtime/comm/coalesced_collectives.py, runtime/pipe/engine.py.
 
-bool on(Setting setting) { return setting == Setting::on; }
-
 void check_reductions(const Job& job, const Refusals& refuse) {
-    const bool scatters = on(job.deepspeed.reduce_scatter);
+    const bool scatters = is_on(job.deepspeed.reduce_scatter);
     refuse.when(!scatters && job.zero == 0, "deepspeed.reduce_scatter",
                 "stage 0 all-reduces gradients whatever it says; needs zero 1 to 3, got zero 0");
-    if (on(job.deepspeed.multi_rank_allreduce.value_or(Setting::on))) return;
+    if (is_on(job.deepspeed.multi_rank_allreduce.value_or(Setting::on))) return;
     if (job.zero != 1 && job.zero != 2) {
         refuse("deepspeed.multi_rank_allreduce", "is read by ZeRO-1 and ZeRO-2 only; needs zero 1 or 2, got zero {}",
                job.zero);
@@ -173,8 +171,8 @@ void check_gathers(const Job& job, const Refusals& refuse) {
 // quantised, as DeepSpeed has it.
 void check_quantized_gradients(const Job& job, const Refusals& refuse) {
     const DeepSpeedSettings& own = job.deepspeed;
-    if (!on(own.quantized_gradients) || job.zero != 3) return;
-    refuse.when(!on(own.reduce_scatter), "deepspeed.quantized_gradients",
+    if (!is_on(own.quantized_gradients) || job.zero != 3) return;
+    refuse.when(!is_on(own.reduce_scatter), "deepspeed.quantized_gradients",
                 "DeepSpeed quantises gradients only where reduce_scatter is on");
     const std::uint32_t of_node = data_ranks_of_node(job);
     if (job.layout.copies() <= of_node) return;
@@ -189,12 +187,12 @@ void check_quantized_gradients(const Job& job, const Refusals& refuse) {
 }
 
 void check_overlap(const Job& job, const Refusals& refuse) {
-    if (!on(job.gradient_overlap)) return;
+    if (!is_on(job.gradient_overlap)) return;
     refuse.when(job.layout.pipeline > 1, "overlap_gradients",
                 "DeepSpeed's pipeline engine reduces gradients after the last backward; overlap needs pipeline 1");
     refuse.when(job.zero == 0, "overlap_gradients",
                 "DeepSpeed stage 0 reduces after the backward pass; overlap needs zero 1 to 3");
-    refuse.when(job.zero == 1 && !on(job.deepspeed.version.stage1_overlap), "overlap_gradients",
+    refuse.when(job.zero == 1 && !is_on(job.deepspeed.version.stage1_overlap), "overlap_gradients",
                 "DeepSpeed {} ignores overlap_comm at stage 1, up to 0.12; needs zero 2 or 3, or a later version",
                 job.deepspeed.version.name);
 }
@@ -234,9 +232,9 @@ void lacking_megatron_features(const Job& job, std::vector<JobError>& lacking) {
     const MegatronVersion& version =
         job.megatron.names_version == Setting::on ? job.megatron.version : megatron_versions.front();
     const std::array<std::string_view, 2> schedules{"1f1b", "interleaved"};
-    if (job.layout.pipeline > 1 && std::ranges::find(schedules, job.schedule->key) == schedules.end()) {
-        lacking.push_back({"schedule", fmt::format("{} is in no release of Megatron-LM", job.schedule->key)});
-    }
+    const bool known = std::ranges::find(schedules, job.schedule->key) != schedules.end();
+    Refusals(lacking).when(job.layout.pipeline > 1 && !known, "schedule", "{} is in no release of Megatron-LM",
+                           job.schedule->key);
     for (const Feature& feature : features) {
         if (!feature.used(job) || (!feature.since.empty() && has_since(version, feature.since))) continue;
         lacking.push_back(
@@ -255,7 +253,7 @@ void check_deepspeed(const Job& job, std::vector<JobError>& errors) {
     check_overlap(job, refuse);
     check_parallelism(job, refuse);
     const DeepSpeedSettings& own = job.deepspeed;
-    const bool quantised = on(own.quantized_weights) || on(own.quantized_gradients) || own.hierarchical_ranks > 1;
+    const bool quantised = is_on(own.quantized_weights) || is_on(own.quantized_gradients) || own.hierarchical_ranks > 1;
     refuse.when(quantised && job.zero != 3, "deepspeed",
                 "ZeRO++ (quantized_weights, hierarchical_ranks, quantized_gradients) needs zero 3, got zero {}",
                 job.zero);
@@ -264,7 +262,7 @@ void check_deepspeed(const Job& job, std::vector<JobError>& errors) {
                 own.hierarchical_ranks, job.layout.data);
     refuse.when(quantised && job.layout.context > 1, "deepspeed",
                 "ZeRO++ is not combined with context parallelism here");
-    refuse.when(on(own.partition_activations) && job.recompute.granularity != Recompute::full,
+    refuse.when(is_on(own.partition_activations) && job.recompute.granularity != Recompute::full,
                 "deepspeed.partition_activations", "partitions checkpoints, so it needs \"recompute\": \"full\"");
 }
 

@@ -77,49 +77,46 @@ std::string nothing_of_drives(const MachineInfo& machine) {
 // DeepSpeed's offload_optimizer (runtime/zero/offload_config.py) and Megatron-core's --optimizer-cpu-offload
 // (training/arguments.py: with the precision-aware optimizer, hence the distributed one).
 void check_offload(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
-    const auto refuse = [&](std::string why) { errors.push_back({"optimizer.states", std::move(why)}); };
+    const Refusals refuse(errors);
+    constexpr std::string_view key = "optimizer.states";
     const bool megatron = job.framework->name == "megatron", deepspeed = job.framework->name == "deepspeed";
-    if (megatron ? job.zero != 1 : !deepspeed || job.zero == 0) {
-        refuse(
-            "states on the host are those of ZeRO (offload_optimizer), framework deepspeed with zero 1 to 3, or of "
-            "Megatron-core (--optimizer-cpu-offload), framework megatron with zero 1");
-    }
-    if (job.optimizer.fraction < 1.0 && !megatron)
-        refuse("a fraction is Megatron-core's (--optimizer-offload-fraction)");
+    refuse.when(megatron ? job.zero != 1 : !deepspeed || job.zero == 0, key,
+                "states on the host are those of ZeRO (offload_optimizer), framework deepspeed with zero 1 to 3, or of "
+                "Megatron-core (--optimizer-cpu-offload), framework megatron with zero 1");
+    refuse.when(job.optimizer.fraction < 1.0 && !megatron, key,
+                "a fraction is Megatron-core's (--optimizer-offload-fraction)");
     const bool drives = job.optimizer.states == StatesOn::nvme;
-    if (drives && (!deepspeed || job.zero != 3)) refuse("states on drives are ZeRO-Infinity's: deepspeed with zero 3");
-    if (job.optimizer.rule != UpdateRule::adam) refuse("the host updates by Adam");
-    if (deepspeed && job.layout.pipeline > 1) {
-        refuse("weft knows ZeRO-Offload without a pipeline; set layout.pipeline to 1");
-    }
-    if (job.deepspeed.quantized_gradients == Setting::on) refuse("ZeRO++ is not combined with states on the host here");
-    if (!machine.host) return refuse(nothing_of_host(machine));
-    if (drives && machine.host->drives_read <= BytesPerSecond{}) return refuse(nothing_of_drives(machine));
+    refuse.when(drives && (!deepspeed || job.zero != 3), key,
+                "states on drives are ZeRO-Infinity's: deepspeed with zero 3");
+    refuse.when(job.optimizer.rule != UpdateRule::adam, key, "the host updates by Adam");
+    refuse.when(deepspeed && job.layout.pipeline > 1, key,
+                "weft knows ZeRO-Offload without a pipeline; set layout.pipeline to 1");
+    refuse.when(job.deepspeed.quantized_gradients == Setting::on, key,
+                "ZeRO++ is not combined with states on the host here");
+    if (!machine.host) return refuse(key, "{}", nothing_of_host(machine));
+    if (drives && machine.host->drives_read <= BytesPerSecond{}) return refuse(key, "{}", nothing_of_drives(machine));
     if (drives || !can_share(job.model, job.split())) return;
     // Master copy, momentum, variance and gradient in fp32 of all parameters that the ranks of a node update.
     constexpr double bytes = 16;
     const double parameters = static_cast<double>(weft::parameters(job.model, job.split()));
     const double held =
         bytes * parameters / job.framework->shares(job).optimizer * job.ranks_per_node * job.optimizer.fraction;
-    if (held > machine.host->memory.value) {
-        refuse(fmt::format(
-            "16 bytes of each of {:.3g} parameters that a node updates are {:.0f} GB; its host has {:.0f} GB",
-            held / bytes, held / 1e9, machine.host->memory.value / 1e9));
-    }
+    refuse.when(held > machine.host->memory.value, key,
+                "16 bytes of each of {:.3g} parameters that a node updates are {:.0f} GB; its host has {:.0f} GB",
+                held / bytes, held / 1e9, machine.host->memory.value / 1e9);
 }
 
 // DeepSpeed's offload_param.
 void check_parameters(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
-    const auto refuse = [&](std::string why) { errors.push_back({"deepspeed.offload_parameters", std::move(why)}); };
-    if (job.framework->name != "deepspeed" || job.zero != 3) {
-        return refuse("parameters leave the device under ZeRO-3 (offload_param): framework deepspeed with zero 3");
-    }
-    if (job.deepspeed.quantized_weights == Setting::on || job.deepspeed.hierarchical_ranks > 1) {
-        refuse("ZeRO++ is not combined with parameters on the host here");
-    }
-    if (!machine.host) return refuse(nothing_of_host(machine));
+    const Refusals refuse(errors);
+    constexpr std::string_view key = "deepspeed.offload_parameters";
+    if (job.framework->name != "deepspeed" || job.zero != 3)
+        return refuse(key, "parameters leave the device under ZeRO-3 (offload_param): framework deepspeed with zero 3");
+    refuse.when(job.deepspeed.quantized_weights == Setting::on || job.deepspeed.hierarchical_ranks > 1, key,
+                "ZeRO++ is not combined with parameters on the host here");
+    if (!machine.host) return refuse(key, "{}", nothing_of_host(machine));
     const bool drives = job.deepspeed.parameters == ParametersOn::nvme;
-    if (drives && machine.host->drives_read <= BytesPerSecond{}) refuse(nothing_of_drives(machine));
+    refuse.when(drives && machine.host->drives_read <= BytesPerSecond{}, key, "{}", nothing_of_drives(machine));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace weft {
 // What the versions of the frameworks do by themselves, where they differ: one row per version, the latest first, as
 // its source has it. Keys of a job go before it.
 enum class Setting : std::uint8_t { off, on };
+constexpr bool is_on(Setting setting) { return setting == Setting::on; }
 
 // microsoft/DeepSpeed by tag: runtime/engine.py (_configure_zero_optimizer), runtime/zero/stage_1_and_2.py
 // (reduce_gradients, average_tensor, allreduce_bucket). Of releases between two minor versions the latest counts.
