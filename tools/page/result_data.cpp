@@ -84,12 +84,10 @@ Json result_json(const ResultTable& table) {
                                    {"unit", column.unit},
                                    {"meaning", column.meaning},
                                    {"kind", enumerator_name(column.kind)}});
-        Json values = Json::array();
-        for (const ResultRow& row : table.rows) {
+        json["values"].push_back(json_list<Json>(table.rows, [&](const ResultRow& row) {
             WEFT_CHECK(row.size() == table.columns.size(), "a row has other cells than columns");
-            values.push_back(cell_value(row[c]));
-        }
-        json["values"].push_back(std::move(values));
+            return cell_value(row[c]);
+        }));
     }
     const std::vector<std::size_t> telling = telling_keys(table);
     for (std::size_t c = 0; c < table.columns.size(); ++c) {

@@ -137,14 +137,12 @@ Json schema_of(const Reference& reference, SchemaPlace place) {
     return schema;
 }
 
-using Json = nlohmann::ordered_json;
-
 // What a JSON Schema of a plain value says, in words.
 std::string in_words(const Json& schema) {
     if (schema.contains("enum")) {
-        std::string names;
-        for (const Json& name : schema["enum"]) names += (names.empty() ? "`" : ", `") + name.get<std::string>() + "`";
-        return names;
+        const auto words =
+            list_of<std::string>(schema["enum"], [](const Json& word) { return word.get<std::string>(); });
+        return fmt::format("`{}`", fmt::join(words, "`, `"));
     }
     const auto type = schema.at("type").get<std::string>();
     if (type == "integer") return fmt::format("integer ≥ {}", schema["minimum"].dump());

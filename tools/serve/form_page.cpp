@@ -174,11 +174,8 @@ void add_others(HtmlText& html, const FormChoices& choices, const Parameters& va
 }  // namespace
 
 std::string query_of(const Parameters& values) {
-    std::string query;
-    for (const auto& [key, value] : values) {
-        query += (query.empty() ? "" : "&") + encoded(key) + "=" + encoded(value);
-    }
-    return query;
+    const auto said = [](const auto& each) { return encoded(each.first) + "=" + encoded(each.second); };
+    return fmt::format("{}", fmt::join(list_of<std::string>(values, said), "&"));
 }
 
 std::string form_page(const FormChoices& choices, const Parameters& said, const std::optional<StartingJob>& own,

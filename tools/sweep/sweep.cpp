@@ -115,7 +115,7 @@ std::filesystem::path Journal::path_of(const std::filesystem::path& out) {
 
 Journal::Journal(const std::filesystem::path& out, const RowHeader& header, Resume resume) : path_(path_of(out)) {
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) refuse("cannot be written: " + std::generic_category().message(errno));
+    if (descriptor_ < 0) refuse_write();
     try {
         // Not every file system of a cluster has locks; then there is none.
         if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -151,9 +151,7 @@ void Journal::take_over(const RowHeader& header, Resume resume) {
         }
     }
     const bool is_ours = found.whole_bytes > 0 && header_line(found.header) == header_line(header);
-    if (::ftruncate(descriptor_, is_ours ? static_cast<off_t>(found.whole_bytes) : 0) != 0) {
-        refuse("cannot be written: " + std::generic_category().message(errno));
-    }
+    if (::ftruncate(descriptor_, is_ours ? static_cast<off_t>(found.whole_bytes) : 0) != 0) refuse_write();
     if (!is_ours) write(header_line(header));
     sync();
     if (is_ours && !found.damaged.empty()) {
@@ -166,9 +164,7 @@ void Journal::take_over(const RowHeader& header, Resume resume) {
 // A file system that cannot sync has to be trusted.
 void Journal::sync() {
     synced_ = std::chrono::steady_clock::now();
-    if (::fdatasync(descriptor_) != 0 && errno != EINVAL && errno != ENOSYS) {
-        refuse("cannot be written: " + std::generic_category().message(errno));
-    }
+    if (::fdatasync(descriptor_) != 0 && errno != EINVAL && errno != ENOSYS) refuse_write();
 }
 
 void Journal::add(std::size_t number, const Row& row) {
@@ -182,7 +178,7 @@ void Journal::write(std::string_view line) {
         if (written >= 0) {
             line.remove_prefix(static_cast<std::size_t>(written));
         } else if (errno != EINTR) {
-            refuse("cannot be written: " + std::generic_category().message(errno));
+            refuse_write();
         }
     }
 }
@@ -191,6 +187,8 @@ void Journal::remove() {
     std::error_code ignored;  // a journal that stays is in nobody's way: the next sweep says whose it is
     std::filesystem::remove(path_, ignored);
 }
+
+void Journal::refuse_write() const { refuse("cannot be written: " + std::generic_category().message(errno)); }
 
 void Journal::refuse(const std::string& reason) const { throw std::runtime_error(path_.string() + " " + reason); }
 

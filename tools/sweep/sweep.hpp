@@ -211,6 +211,7 @@ class Journal {
     void write(std::string_view line);
     void sync();
     [[noreturn]] void refuse(const std::string& reason) const;
+    [[noreturn]] void refuse_write() const;  // for the reason in errno
 
     std::filesystem::path path_;
     int descriptor_ = -1;
