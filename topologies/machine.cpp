@@ -34,10 +34,7 @@ Reader reader_of(Field& block, Reader BlockKind::*reader) {
     const auto has_one = [&](const BlockKind* kind) { return kind->*reader != nullptr; };
     const std::string name = block.choice("kind", list_of_those<std::string>(blocks::all(), has_one, &BlockKind::name));
     if (!block.says("kind", name)) return nullptr;
-    for (const BlockKind* kind : blocks::all()) {
-        if (kind->name == name) return kind->*reader;
-    }
-    return nullptr;
+    return first_of(blocks::all(), [&](const BlockKind* kind) { return kind->name == name; })->*reader;
 }
 
 NodeNames read_listed_names(Field& root, std::uint32_t nodes) {
@@ -248,10 +245,7 @@ Document open_machine(std::string_view name) {
 Machine Machine::load(std::string_view name) { return read(open_machine(name)); }
 
 const Library* MachineInfo::find_library(std::string_view library) const {
-    for (const Library& each : libraries) {
-        if (each.name == library) return &each;
-    }
-    return nullptr;
+    return first_of(libraries, [&](const Library& each) { return each.name == library; });
 }
 
 void MachineInfo::prefer(std::string_view library) {

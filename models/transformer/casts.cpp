@@ -90,8 +90,7 @@ namespace {
 constexpr double fused_rotary_passes = 2.0;  // of them, in the fused count
 
 LayerPiece* find(std::vector<LayerPiece>& pieces, Piece which) {
-    const auto found = std::ranges::find(pieces, which, &LayerPiece::piece);
-    return found == pieces.end() ? nullptr : &*found;
+    return first_of(pieces, [&](const LayerPiece& each) { return each.piece == which; });
 }
 
 void add_rotary(LayerPiece& qkv, const ShardSizes& size) {

@@ -2,8 +2,11 @@
 // of numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <ranges>
+#include <type_traits>
 
 #include <vector>
 
@@ -24,6 +27,17 @@ std::vector<Value> list_of_those(Range&& range, Is is, Make make = {}) {
         if (std::invoke(is, each)) list.emplace_back(std::invoke(make, each));
     }
     return list;
+}
+
+// The first element for which `is` holds, or null. A pointer among others is that element itself.
+template <class Range, class Is>
+auto first_of(Range&& range, Is is) {
+    const auto found = std::ranges::find_if(range, is);
+    if constexpr (std::is_pointer_v<std::ranges::range_value_t<Range>>) {
+        return found == std::ranges::end(range) ? nullptr : *found;
+    } else {
+        return found == std::ranges::end(range) ? nullptr : &*found;
+    }
 }
 
 // 0, 1, ... `count` - 1, as numbers or ids.

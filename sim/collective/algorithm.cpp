@@ -64,10 +64,7 @@ std::vector<Transfer> whole_messages(const std::vector<Phase>& phases, std::uint
 }
 
 const Algorithm* find_algorithm(Collective op, std::string_view name) {
-    for (const Algorithm* const algorithm : collective::all()) {
-        if (algorithm->op == op && algorithm->name == name) return algorithm;
-    }
-    return nullptr;
+    return first_of(collective::all(), [&](const Algorithm* each) { return each->op == op && each->name == name; });
 }
 
 }  // namespace weft

@@ -78,10 +78,9 @@ Seconds predicted_time(const TunerTable& table, const TunerRow& row, BytesPerSec
 }
 
 const ProtocolCost* Library::find(Collective op, std::string_view algorithm, std::string_view protocol) const {
-    for (const ProtocolCost& cost : costs) {
-        if (cost.algorithm == algorithm && cost.protocol == protocol && cost.serves(op)) return &cost;
-    }
-    return nullptr;
+    return first_of(costs, [&](const ProtocolCost& cost) {
+        return cost.algorithm == algorithm && cost.protocol == protocol && cost.serves(op);
+    });
 }
 
 bool Library::runs(Collective op) const {

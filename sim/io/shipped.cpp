@@ -74,15 +74,13 @@ bool may_have_owner(std::string_view name) {
 bool is_path(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".json"); }
 
 const embedded::File* find_called(std::span<const embedded::File> files, std::string_view said) {
-    if (const auto file = std::ranges::find(files, said, &embedded::File::name); file != files.end()) return &*file;
+    using embedded::File;
+    if (const File* const file = first_of(files, [&](const File& each) { return each.name == said; })) return file;
     if (is_path(said) && !may_have_owner(said)) return nullptr;
     const std::string spelling = plain_spelling(said);
     const auto is_it = [&](std::string_view name) { return plain_spelling(name) == spelling; };
-    auto file = std::ranges::find_if(files, [&](const embedded::File& each) { return is_it(each.name); });
-    if (file == files.end())
-        file = std::ranges::find_if(files,
-                                    [&](const auto& each) { return std::ranges::any_of(other_names(each), is_it); });
-    return file == files.end() ? nullptr : &*file;
+    if (const File* const file = first_of(files, [&](const File& each) { return is_it(each.name); })) return file;
+    return first_of(files, [&](const File& each) { return std::ranges::any_of(other_names(each), is_it); });
 }
 
 std::string meant(std::span<const embedded::File> files, std::string_view kind, std::string_view said,

@@ -36,8 +36,7 @@ std::vector<CollectiveMeasurement> measurements(const po::variables_map& argumen
         if (rows.empty()) throw OptionError("--sizes: none of these was measured");
         return rows;
     }
-    messages.clear();
-    for (const CollectiveMeasurement& row : rows) messages.push_back(row.size);
+    messages = list_of<Bytes>(rows, &CollectiveMeasurement::size);
     std::ranges::sort(messages);
     messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
     return rows;

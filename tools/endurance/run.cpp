@@ -139,8 +139,7 @@ void check_work(const LongRun& run, std::uint64_t samples) {
 }
 
 const RunQuantity* RunResult::find(std::string_view key) const {
-    const auto found = std::ranges::find(quantities, key, &RunQuantity::key);
-    return found == quantities.end() ? nullptr : &*found;
+    return first_of(quantities, [&](const RunQuantity& each) { return each.key == key; });
 }
 
 const RunQuantity& RunResult::quantity(std::string_view key) const {

@@ -16,8 +16,7 @@ namespace weft {
 namespace {
 
 const Knob* find_knob(const std::vector<Knob>& knobs, std::string_view key) {
-    const auto found = std::ranges::find(knobs, key, &Knob::key);
-    return found == knobs.end() ? nullptr : &*found;
+    return first_of(knobs, [&](const Knob& each) { return each.key == key; });
 }
 
 Among parse_values(const Knob& knob, const Variation& variation) {

@@ -48,8 +48,7 @@ class LayerFlags {
     }
     template <class Is>
     const Layer* find(Is is) const {
-        const auto found = std::ranges::find_if(layers_, [&](const Layer* layer) { return is(*layer); });
-        return found == layers_.end() ? nullptr : *found;
+        return first_of(layers_, [&](const Layer* layer) { return is(*layer); });
     }
     template <class Is>
     bool any(Is is) const {  // of the layers by number

@@ -183,9 +183,7 @@ std::vector<SourceFile> read_sources(std::span<const std::string> paths) {
 }
 
 const Format* find_format(const SourceFile& file) {
-    const auto known = formats::all();
-    const auto found = std::ranges::find_if(known, [&](const Format* format) { return format->recognises(file); });
-    return found == known.end() ? nullptr : *found;
+    return first_of(formats::all(), [&](const Format* format) { return format->recognises(file); });
 }
 
 const Format& format_of(std::span<const SourceFile> files, std::string_view from) {

@@ -35,9 +35,7 @@ void check_data_only(const Job& job, std::vector<JobError>& errors) {
 }
 
 const Framework* find_framework(std::string_view name) {
-    const auto all = framework::all();
-    const auto it = std::ranges::find(all, name, [](const Framework* f) { return f->name; });
-    return it == all.end() ? nullptr : *it;
+    return first_of(framework::all(), [&](const Framework* each) { return each->name == name; });
 }
 
 std::vector<std::string> framework_names() {

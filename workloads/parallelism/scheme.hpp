@@ -48,8 +48,7 @@ std::span<const Scheme* const> all();
 }
 
 inline const Scheme* find_scheme(std::string_view axis) {  // nullptr if unknown
-    const auto it = std::ranges::find(parallelism::all(), axis, &Scheme::axis);
-    return it == parallelism::all().end() ? nullptr : *it;
+    return first_of(parallelism::all(), [&](const Scheme* each) { return each->axis == axis; });
 }
 inline std::vector<const Scheme*> schemes_by_place() {
     std::vector<const Scheme*> schemes(parallelism::all().begin(), parallelism::all().end());

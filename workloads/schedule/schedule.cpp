@@ -20,9 +20,7 @@ std::vector<std::string_view> missing(const ScheduleNeeds& needs, const Schedule
 }
 
 const Schedule* find_schedule(std::string_view key) {
-    const auto all = schedule::all();
-    const auto it = std::ranges::find(all, key, [](const Schedule* s) { return s->key; });
-    return it == all.end() ? nullptr : *it;
+    return first_of(schedule::all(), [&](const Schedule* each) { return each->key == key; });
 }
 
 std::vector<std::string> schedule_keys() {

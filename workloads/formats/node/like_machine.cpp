@@ -43,8 +43,7 @@ const std::vector<AcceleratorKind>& all_kinds() {
 // The first kind that is so.
 template <class Is>
 const AcceleratorKind* find_kind(Is is) {
-    const auto found = std::ranges::find_if(all_kinds(), is);
-    return found == all_kinds().end() ? nullptr : &*found;
+    return first_of(all_kinds(), is);
 }
 
 const AcceleratorKind* kind_with(std::string AcceleratorKind::*list, std::string_view word) {
@@ -122,8 +121,7 @@ const AcceleratorKind* kind_of_device(std::string_view device) {
 }
 
 const LikeLink* LikeMachine::find(std::string_view link_class) const {
-    const auto found = std::ranges::find(links, link_class, &LikeLink::name);
-    return found == links.end() ? nullptr : &*found;
+    return first_of(links, [&](const LikeLink& each) { return each.name == link_class; });
 }
 
 const LikeLink* LikeMachine::nearest(std::string_view family, std::uint32_t count) const {

@@ -36,11 +36,7 @@ void check_node_size(const std::string& path, std::size_t accelerators, std::siz
 }
 
 std::uint32_t NodeDescription::links_of(std::size_t accelerator) const {
-    std::uint32_t sum = 0;
-    for (std::size_t other = 0; other < links.size(); ++other) {
-        if (other != accelerator) sum += links[accelerator][other];
-    }
-    return sum;
+    return sum_of<std::uint32_t>(links[accelerator], std::identity()) - links[accelerator][accelerator];
 }
 
 bool NodeDescription::joins_any() const {

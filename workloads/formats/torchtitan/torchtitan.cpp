@@ -57,9 +57,7 @@ auto shape_of(const Transformer& model) {
 
 template <class Is>
 const TorchtitanFlavour* find_flavour(Is is) {
-    const auto all = torchtitan_flavours();
-    const auto found = std::ranges::find_if(all, is);
-    return found == all.end() ? nullptr : &*found;
+    return first_of(torchtitan_flavours(), is);
 }
 
 // Beginnings of lines, of which each such file has several and no other kind of TOML more than one or two.
@@ -290,10 +288,8 @@ const TorchtitanFlavour* torchtitan_flavour_of(const Transformer& shape) {
 }
 
 std::string known_torchtitan_flavours() {
-    std::string text;
-    for (const TorchtitanFlavour& each : torchtitan_flavours())
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.model, each.flavour);
-    return text;
+    const auto name = [](const TorchtitanFlavour& each) { return fmt::format("{} {}", each.model, each.flavour); };
+    return fmt::format("{}", fmt::join(list_of<std::string>(torchtitan_flavours(), name), ", "));
 }
 
 namespace formats {
