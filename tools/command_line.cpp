@@ -155,11 +155,9 @@ std::vector<std::string> option_names(const CommandOptions& options) {
 }
 
 const Command& find_command(std::string_view name) {
-    std::vector<std::string> known;
-    for (const Command* command : commands::all()) {
-        if (command->name == name) return *command;
-        known.emplace_back(command->name);
-    }
+    const auto is_it = [&](const Command* command) { return command->name == name; };
+    if (const Command* const found = first_of(commands::all(), is_it)) return *found;
+    const auto known = list_of<std::string>(commands::all(), &Command::name);
     throw UsageError(fmt::format("unknown command \"{}\"{}\nsee weft --help", name, suggestion(name, known)));
 }
 

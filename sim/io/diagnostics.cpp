@@ -79,11 +79,8 @@ std::vector<std::string> nearest(std::string_view name, std::span<const std::str
         }
     }
     std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<std::string> names;
-    for (const auto& [distance, candidate] : near) {
-        if (names.size() < 3) names.push_back(candidate);
-    }
-    return names;
+    near.resize(std::min<std::size_t>(near.size(), 3));
+    return list_of<std::string>(near, [](const auto& each) { return each.second; });
 }
 
 std::string_view key_meant(std::string_view word, std::span<const Synonym> synonyms) {

@@ -121,12 +121,10 @@ void Draft::erase(std::string_view key) {
 void Draft::add(const Draft& other) { members_.insert(members_.end(), other.members_.begin(), other.members_.end()); }
 
 std::string Draft::json() const {
-    std::string text = "{";
-    for (const Member& member : members_) {
-        text += text.size() > 1 ? "," : "";
-        text += json_string(member.key) + ":" + (member.members.empty() ? member.json : member.members.front().json());
-    }
-    return text + "}";
+    const auto members = list_of<std::string>(members_, [](const Member& member) {
+        return json_string(member.key) + ":" + (member.members.empty() ? member.json : member.members.front().json());
+    });
+    return fmt::format("{{{}}}", fmt::join(members, ","));
 }
 
 std::string Draft::text() const { return commented(DraftWriter::lines(*this)); }

@@ -34,11 +34,10 @@ std::vector<ValidationSet> load_sets(const po::variables_map& arguments) {
 
 std::string job_of(const std::vector<ValidationSet>& sets, const std::string& name) {
     if (sets.size() != 1) throw OptionError("--job-of: say with --set which set the row belongs to");
-    std::vector<std::string> known;
-    for (const ValidationRow& row : sets.front().rows) {
-        if (row.name == name) return row_job_text(sets.front(), row);
-        known.push_back(row.name);
-    }
+    const std::vector<ValidationRow>& rows = sets.front().rows;
+    const auto* const found = first_of(rows, [&](const ValidationRow& row) { return row.name == name; });
+    if (found != nullptr) return row_job_text(sets.front(), *found);
+    const auto known = list_of<std::string>(rows, &ValidationRow::name);
     throw OptionError("--job-of: {} has no row \"{}\"{}", sets.front().name, name, suggestion(name, known));
 }
 

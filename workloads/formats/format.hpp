@@ -2,7 +2,7 @@
 // One constant in one file of workloads/formats per format, found by the build (weft_registry).
 #pragma once
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <span>
@@ -122,18 +122,13 @@ std::span<const Format* const> all();  // sorted by name
 
 // "deepspeed (DeepSpeed configuration), goal (GOAL schedule)"
 std::string titles(const auto& all) {
-    std::string text;
-    for (const auto* const each : all)
-        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", each->name, each->title);
-    return text;
+    const auto title = [](const auto* each) { return fmt::format("{} ({})", each->name, each->title); };
+    return fmt::format("{}", fmt::join(list_of<std::string>(all, title), ", "));
 }
 // The format of a name. Throws ConfigError with the names of all.
 const auto& find_named(const auto& all, std::string_view name) {
-    std::vector<std::string> names;
-    for (const auto* const each : all) {
-        if (each->name == name) return *each;
-        names.emplace_back(each->name);
-    }
+    if (const auto* const found = first_of(all, [&](const auto* each) { return each->name == name; })) return *found;
+    const auto names = list_of<std::string>(all, [](const auto* each) { return each->name; });
     refuse_file({},
                 fmt::format("unknown format \"{}\"{}; expected one of {}", name, suggestion(name, names), titles(all)));
 }
