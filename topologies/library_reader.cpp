@@ -11,11 +11,7 @@ namespace {
 const std::vector<std::string> protocols{"LL", "LL128", "Simple", "inject", "eager", "rendezvous", "bulk", "ipc"};
 
 std::vector<std::string> algorithm_names() {
-    std::vector<std::string> names;
-    for (const Algorithm* algorithm : collective::all()) {
-        if (std::find(names.begin(), names.end(), algorithm->name) == names.end()) names.emplace_back(algorithm->name);
-    }
-    return names;
+    return each_once(list_of<std::string>(collective::all(), &Algorithm::name));
 }
 
 double read_efficiency(Field& row, std::string_view key, double otherwise) {
@@ -150,10 +146,8 @@ std::optional<Tuner> read_tuner(Field& library) {
 
 std::optional<Collective> find_collective(std::string_view name) {
     const auto letters = [](std::string_view text) {
-        std::string kept;
-        for (const char c : text) {
-            if (c != '_' && c != '-') kept += c;
-        }
+        std::string kept(text);
+        std::erase_if(kept, [](char c) { return c == '_' || c == '-'; });
         return kept;
     };
     for (const Collective op : every_collective) {

@@ -128,12 +128,9 @@ void read_host(Field field, MachineInfo& info) {
 
 // Their names, each once.
 std::vector<std::string> classes_of(const std::vector<LinkRun>& links, const Table<LinkClassId, LinkClass>& classes) {
-    std::vector<std::string> names;
-    for (const LinkRun& run : links) {
-        const std::string& name = classes[run.link_class].name;
-        if (run.links > 0 && std::ranges::find(names, name) == names.end()) names.push_back(name);
-    }
-    return names;
+    const auto has_links = [](const LinkRun& run) { return run.links > 0; };
+    const auto name = [&](const LinkRun& run) { return classes[run.link_class].name; };
+    return each_once(list_of_those<std::string>(links, has_links, name));
 }
 
 constexpr std::uint64_t most_ranks = std::uint64_t{1} << 31;

@@ -29,6 +29,16 @@ std::vector<Value> list_of_those(Range&& range, Is is, Make make = {}) {
     return list;
 }
 
+// Each value once, in the order in which they come first.
+template <class Value>
+std::vector<Value> each_once(const std::vector<Value>& values) {
+    std::vector<Value> once;
+    for (const Value& value : values) {
+        if (std::ranges::find(once, value) == once.end()) once.push_back(value);
+    }
+    return once;
+}
+
 // The first element for which `is` holds, or null. A pointer among others is that element itself.
 template <class Range, class Is>
 auto first_of(Range&& range, Is is) {

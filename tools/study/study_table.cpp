@@ -127,12 +127,8 @@ std::string series_of(const StudyFigure& figure, const StudyRow& row) {
 // What `of` says of some rows, each once, as they first occur.
 template <class Of>
 auto distinct(const StudyFigure& figure, const std::vector<StudyRow>& rows, Of of) {
-    std::vector<decltype(of(figure, rows.front()))> found;
-    for (const StudyRow& row : rows) {
-        auto value = of(figure, row);
-        if (std::ranges::find(found, value) == found.end()) found.push_back(std::move(value));
-    }
-    return found;
+    using Value = decltype(of(figure, rows.front()));
+    return each_once(list_of<Value>(rows, [&](const StudyRow& row) { return of(figure, row); }));
 }
 
 // A case that was measured at all has nothing of a series that it does not name: 0 bytes of a collective, 0 calls of a

@@ -73,9 +73,8 @@ std::string layer_frequency(const Transformer& model) {
     if (experts.first_dense == 0) return fmt::format("{}", experts.every);
     if (experts.every == 1)
         return fmt::format("\"([0]*{}+[1]*{})\"", experts.first_dense, model.layers - experts.first_dense);
-    std::vector<int> found;
-    for (std::uint32_t layer = 0; layer < model.layers; ++layer)
-        found.push_back(layer_kind(model, layer) == LayerKind::expert ? 1 : 0);
+    const auto mark = [&](std::uint32_t layer) { return layer_kind(model, layer) == LayerKind::expert ? 1 : 0; };
+    const auto found = list_of<int>(numbers_below<std::uint32_t>(model.layers), mark);
     return fmt::format("\"[{}]\"", fmt::join(found, ","));
 }
 

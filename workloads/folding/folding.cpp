@@ -98,11 +98,7 @@ RankClasses classes_of(const Symmetry::Colours& colours, const std::vector<std::
 }
 
 std::string names_of(const std::vector<std::string>& names) {
-    std::vector<std::string> distinct;
-    for (const std::string& name : names) {
-        if (std::ranges::find(distinct, name) == distinct.end()) distinct.push_back(name);
-    }
-    return fmt::format("{}", fmt::join(distinct, ", "));
+    return fmt::format("{}", fmt::join(each_once(names), ", "));
 }
 
 std::vector<Split> splits_of(const Plan& plan, const Symmetry::Colours& colours, const Topology& topology,

@@ -261,12 +261,10 @@ std::span<const RecomputeModule> recompute_modules() {
 }
 
 std::vector<std::string> recompute_names(const LayerParts& parts) {
-    std::vector<std::string> names;
-    for (const RecomputeModule& module : recompute_modules()) {
-        if (std::ranges::all_of(module.parts, [&](LayerPart part) { return parts.has(part); }))
-            names.emplace_back(module.name);
-    }
-    return names;
+    const auto is_named = [&](const RecomputeModule& module) {
+        return std::ranges::all_of(module.parts, [&](LayerPart part) { return parts.has(part); });
+    };
+    return list_of_those<std::string>(recompute_modules(), is_named, &RecomputeModule::name);
 }
 
 void bind_recompute(JobKey& key) {
