@@ -15,6 +15,7 @@ namespace weft {
 template <class Value, class Range, class Make>
 std::vector<Value> list_of(Range&& range, Make make) {
     std::vector<Value> list;
+    if constexpr (std::ranges::sized_range<Range>) list.reserve(std::ranges::size(range));
     for (auto&& each : range) list.emplace_back(std::invoke(make, each));
     return list;
 }
