@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "models/transformer/encoder.hpp"
 #include "models/transformer/prediction.hpp"

@@ -1,7 +1,5 @@
 #include "workloads/framework/framework.hpp"
 
-#include <algorithm>
-
 #include "models/transformer/recipes.hpp"
 #include "sim/base/enumerators.hpp"
 #include "workloads/framework/refusals.hpp"
