@@ -168,10 +168,8 @@ Values equation_4(const Study& study) {
 }
 
 Values sends_of_stages(const Study& study) {
-    Bytes sends;
-    for (std::uint32_t stage = 0; stage < study.job.layout.pipeline; ++stage) {
-        sends += steady_volume(stage_volume(study, stage), pipeline_send);
-    }
+    const auto of_stage = [&](std::uint32_t stage) { return steady_volume(stage_volume(study, stage), pipeline_send); };
+    const auto sends = sum_of<Bytes>(numbers_below<std::uint32_t>(study.job.layout.pipeline), of_stage);
     return {{"sends of all stages", sends.value, memory_note(study)}};
 }
 

@@ -128,11 +128,9 @@ class FatTree final : public Network {
     }
 
     std::vector<LinkRun> links() const override {
-        std::vector<LinkRun> runs;
-        for (std::size_t l = 0; l + 1 < tiers_.size(); ++l) {
-            runs.push_back({shape_.levels[l].link_class, tiers_[l + 1].first_link - tiers_[l].first_link});
-        }
-        return runs;
+        return list_of<LinkRun>(numbers_below<std::size_t>(tiers_.size() - 1), [&](std::size_t l) {
+            return LinkRun{shape_.levels[l].link_class, tiers_[l + 1].first_link - tiers_[l].first_link};
+        });
     }
 
     SwitchPair ends(LinkId link) const override {
@@ -153,12 +151,10 @@ class FatTree final : public Network {
     }
 
     std::vector<LinkMatrix> matrices() const override {
-        std::vector<LinkMatrix> all;
-        for (std::size_t l = 0; l + 1 < tiers_.size(); ++l) {
-            all.push_back(levels_matrix(level_names[l], tiers_[l].high * tiers_[l].low, level_names[l + 1],
-                                        tiers_[l + 1].high * tiers_[l + 1].low));
-        }
-        return all;
+        return list_of<LinkMatrix>(numbers_below<std::size_t>(tiers_.size() - 1), [&](std::size_t l) {
+            return levels_matrix(level_names[l], tiers_[l].high * tiers_[l].low, level_names[l + 1],
+                                 tiers_[l + 1].high * tiers_[l + 1].low);
+        });
     }
 
     MatrixPlace place(LinkId link) const override {

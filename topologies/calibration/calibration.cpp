@@ -115,11 +115,9 @@ class Calibrator {
 
     // Of the fitted rows.
     std::vector<double> relative_errors(const std::vector<double>& times) const {
-        std::vector<double> errors;
-        for (std::size_t i = 0; i < times.size(); ++i) {
-            if (!task_.rows[i].is_held) errors.push_back(times[i] / measured(i) - 1.0);
-        }
-        return errors;
+        return list_of_those<double>(
+            numbers_below<std::size_t>(times.size()), [&](std::size_t i) { return !task_.rows[i].is_held; },
+            [&](std::size_t i) { return times[i] / measured(i) - 1.0; });
     }
 
     // The sum of their squares.
