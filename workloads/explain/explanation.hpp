@@ -159,8 +159,8 @@ struct LayerKindUse {
     std::string kind;  // as the model names it, or what is in it
     std::uint32_t layers = 0;
     double parameters = 0;
-    Seconds forward, backward;  // of a micro-batch, without calls and without what runs again
-    Bytes activations;          // that a micro-batch leaves for backward
+    Seconds forward{}, backward{};  // of a micro-batch, without calls and without what runs again
+    Bytes activations{};            // that a micro-batch leaves for backward
 };
 
 struct Rooflines {

@@ -1,7 +1,9 @@
 #include "workloads/explain/explanation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <limits>
+#include <optional>
 #include <utility>
 
 #include "sim/base/check.hpp"
@@ -191,12 +193,12 @@ DeviceRoofline device_roofline(const Plan& plan, std::uint32_t stage) {
 namespace {
 
 std::string kind_text(const Transformer& model, LayerKind kind) {
-    std::string text = model.kinds.empty() ? "" : model.kinds[std::size_t(kind) / kinds_of_a_layer].name;
-    const auto add = [&](std::string_view what) { text += (text.empty() ? "" : ", ") + std::string(what); };
-    if (model.kinds.empty() && !has_experts(kind)) add("dense");
-    if (has_experts(kind)) add("experts");
-    if (is_windowed(kind)) add("window");
-    return text;
+    std::vector<std::string> words;
+    if (!model.kinds.empty()) words.push_back(model.kinds[std::size_t(kind) / kinds_of_a_layer].name);
+    if (has_experts(kind)) words.emplace_back("experts");
+    if (words.empty()) words.emplace_back("dense");
+    if (is_windowed(kind)) words.emplace_back("window");
+    return fmt::format("{}", fmt::join(words, ", "));
 }
 
 }  // namespace
@@ -204,22 +206,20 @@ std::string kind_text(const Transformer& model, LayerKind kind) {
 std::vector<LayerKindUse> kinds_of_layers(const Plan& plan, std::uint32_t stage) {
     const Transformer& model = plan.job.model;
     std::vector<LayerKindUse> uses;
-    constexpr std::size_t no_place = std::numeric_limits<std::size_t>::max();
-    std::vector<std::size_t> places(layer_kinds(model), no_place);
+    std::vector<std::optional<std::size_t>> places(layer_kinds(model));
     for (const Chunk& chunk : plan.stages[stage].chunks) {
         for (std::uint32_t i = 0; i < chunk.layers; ++i) {
             const LayerKind kind = layer_kind(model, chunk.first_layer + i);
-            std::size_t& place = places[std::size_t(kind)];
-            const bool is_new = place == no_place;
-            if (is_new) place = uses.size();
-            if (is_new) uses.push_back({.kind = kind_text(model, kind)});
-            LayerKindUse& use = uses[place];
-            ++use.layers;
-            if (!is_new) continue;
-            for (const PieceCost& piece : plan.costs.layers[plan.job.layer_place(chunk.first_layer + i)].pieces) {
-                use.forward += piece.forward;
-                use.backward += piece.input_backward + piece.weight_backward;
+            std::optional<std::size_t>& place = places[std::size_t(kind)];
+            if (place) {
+                ++uses[*place].layers;
+                continue;
             }
+            place = uses.size();
+            LayerKindUse& use = uses.emplace_back(LayerKindUse{.kind = kind_text(model, kind), .layers = 1});
+            const LayerCosts& costs = plan.costs.layers[plan.job.layer_place(chunk.first_layer + i)];
+            use.forward = costs.forward_time();
+            use.backward = costs.backward_time();
             const auto modules = layer_modules(model, kind, plan.job.split());
             use.parameters = sum_of<double>(modules, [](const Module& own) { return double(module_parameters(own)); });
             use.activations = kept_activations(plan.job, chunk, i);

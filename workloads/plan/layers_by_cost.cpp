@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <limits>
-#include <tuple>
+#include <numeric>
+#include <ranges>
 
 #include "models/transformer/prediction.hpp"
 #include "workloads/plan/plan.hpp"
@@ -8,13 +11,14 @@
 namespace weft {
 namespace {
 
+// Whole picoseconds, whose sums are exact in any order: ways that take equally long are told to be so.
+using Picoseconds = std::int64_t;
+
 // Forward, backward, and what backward runs again.
 Seconds time_of(const LayerCosts& layer, bool runs_again) {
-    Seconds time;
-    for (std::size_t i = 0; i < layer.pieces.size(); ++i) {
-        const PieceCost& piece = layer.pieces[i];
-        time += piece.forward + piece.input_backward + piece.weight_backward;
-        if (runs_again && i < layer.checkpointed) time += piece.forward;
+    Seconds time = layer.forward_time() + layer.backward_time();
+    if (runs_again) {
+        for (std::size_t i = 0; i < layer.checkpointed; ++i) time += layer.pieces[i].forward;
     }
     for (const PieceRepeat& repeat : layer.repeats) {
         for (std::size_t i = repeat.first; i <= repeat.last; ++i) {
@@ -25,13 +29,14 @@ Seconds time_of(const LayerCosts& layer, bool runs_again) {
     return time;
 }
 
-// In seconds, of the model's own layers: the first with the embedding and an encoder, the last with norm, output layer
-// and prediction modules.
-std::vector<double> times_of_layers(const Job& job, const PartCosts& costs) {
+// Of the model's own layers: the first with the embedding and an encoder, the last with norm, output layer and
+// prediction modules.
+std::vector<Picoseconds> times_of_layers(const Job& job, const PartCosts& costs) {
     const bool runs_again = job.recompute.granularity == Recompute::full;
-    std::vector<double> times;
+    const auto whole = [](Seconds time) { return Picoseconds{std::llround(time.value * 1e12)}; };
+    std::vector<Picoseconds> times;
     for (std::uint32_t layer = 0; layer < all_layers(job.model); ++layer) {
-        times.push_back(time_of(costs.layers[job.layer_place(layer)], runs_again).value);
+        times.push_back(whole(time_of(costs.layers[job.layer_place(layer)], runs_again)));
     }
     const auto join = [&](std::size_t into, std::size_t from) {
         times[into] += times[from];
@@ -42,32 +47,50 @@ std::vector<double> times_of_layers(const Job& job, const PartCosts& costs) {
     const double predictions = job.model.mtp_layers;
     const Seconds head = costs.head_forward + costs.head_input_backward + costs.head_weight_backward;
     const Seconds joins = costs.prediction_forward + costs.prediction_input_backward + costs.prediction_weight_backward;
-    times.front() += (costs.embedding_forward + costs.embedding_backward).value;
-    times.back() += (costs.final_norm_forward + costs.final_norm_backward + head * (1.0 + predictions)).value +
-                    joins.value * predictions;
+    times.front() += whole(costs.embedding_forward + costs.embedding_backward);
+    times.back() +=
+        whole(costs.final_norm_forward + costs.final_norm_backward + head * (1.0 + predictions) + joins * predictions);
     return times;
+}
+
+// The least time that the part which takes the longest can take.
+Picoseconds least_heaviest(const std::vector<Picoseconds>& times, std::size_t parts) {
+    const auto enough = [&](Picoseconds most) {  // parts that are filled one after the other
+        std::size_t used = 1;
+        Picoseconds filled = 0;
+        for (const Picoseconds time : times) {
+            filled += time;
+            if (filled <= most) continue;
+            filled = time;
+            ++used;
+        }
+        return used <= parts;
+    };
+    const Picoseconds longest = std::ranges::max(times);
+    const Picoseconds all = std::reduce(times.begin(), times.end());
+    return *std::ranges::lower_bound(std::views::iota(longest, all + 1), true, {}, enough);
 }
 
 }  // namespace
 
 std::vector<std::uint32_t> layers_by_cost(const Job& job, const PartCosts& costs) {
-    const std::vector<double> times = times_of_layers(job, costs);
+    const std::vector<Picoseconds> times = times_of_layers(job, costs);
+    const std::size_t layers = times.size(), parts = job.model_parts();
+    const Picoseconds heaviest = least_heaviest(times, parts);
     struct Best {
-        double heaviest = std::numeric_limits<double>::infinity(), squares = 0;
+        double squares = std::numeric_limits<double>::infinity();
         std::size_t cut = 0;
     };
-    const std::size_t layers = times.size(), parts = job.model_parts();
     std::vector<std::vector<Best>> best(parts + 1, std::vector<Best>(layers + 1));  // of the first layers
-    best[0][0].heaviest = 0;
+    best[0][0].squares = 0;
     for (std::size_t part = 1; part <= parts; ++part) {
         for (std::size_t end = part; end <= layers; ++end) {
             Best& here = best[part][end];
-            double time = 0;
-            for (std::size_t cut = end; cut-- > part - 1;) {
-                time += times[cut];
-                const Best& before = best[part - 1][cut];
-                const Best with{std::max(before.heaviest, time), before.squares + time * time, cut};
-                if (std::tie(with.heaviest, with.squares) < std::tie(here.heaviest, here.squares)) here = with;
+            Picoseconds time = 0;
+            for (std::size_t cut = end; cut-- > part - 1 && (time += times[cut]) <= heaviest;) {
+                const auto own = static_cast<double>(time);
+                const Best with{best[part - 1][cut].squares + own * own, cut};
+                if (with.squares < here.squares) here = with;
             }
         }
     }

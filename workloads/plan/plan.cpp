@@ -61,6 +61,12 @@ std::string instead(const MachineInfo& machine, Collective op) {
 
 }  // namespace
 
+Seconds LayerCosts::forward_time() const { return sum_of<Seconds>(pieces, &PieceCost::forward); }
+
+Seconds LayerCosts::backward_time() const {
+    return sum_of<Seconds>(pieces, [](const PieceCost& own) { return own.input_backward + own.weight_backward; });
+}
+
 std::uint32_t Stage::layers() const { return sum_of<std::uint32_t>(chunks, &Chunk::layers); }
 bool Stage::has_embedding() const { return std::ranges::any_of(chunks, &Chunk::has_embedding); }
 bool Stage::has_head() const { return std::ranges::any_of(chunks, &Chunk::has_head); }

@@ -44,6 +44,10 @@ struct LayerCosts {
     bool forward_alone = false;    // nothing is trained here or before
     std::size_t checkpointed = 0;  // pieces, the first ones, that run again where the layer does
     Flops forward_again;           // of these
+
+    // Of all pieces for one micro-batch, each once.
+    Seconds forward_time() const;
+    Seconds backward_time() const;
 };
 
 struct PartCosts {
@@ -84,6 +88,7 @@ struct Stage {
     std::vector<StageModule> modules;  // in forward order, chunk by chunk
     double dense = 0, expert = 0;      // parameters of this rank
     double trained_dense = 0, trained_expert = 0;
+    double matrix_shapes = 0;  // elements of its layers' trained matrices, one of each module's shapes
     Seconds optimizer;
     MemoryUse memory;
 

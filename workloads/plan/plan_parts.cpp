@@ -2,7 +2,9 @@
 #include "workloads/plan/plan.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "models/memory/memory.hpp"
@@ -165,11 +167,18 @@ class StageModules {
 };
 
 void count_parameters(Stage& stage) {
+    std::set<std::pair<std::uint64_t, std::string_view>> shapes;
     for (const StageModule& module : stage.modules) {
+        const bool of_layers =
+            module.name != "embedding" && module.name != "positions" && module.name != "output layer";
         for (std::size_t t = 0; t < module.tensors.size(); ++t) {
             const auto elements = static_cast<double>(module.tensors[t]);
             (module.expert ? stage.expert : stage.dense) += elements;
-            if (module.trains(t)) (module.expert ? stage.trained_expert : stage.trained_dense) += elements;
+            if (!module.trains(t)) continue;
+            (module.expert ? stage.trained_expert : stage.trained_dense) += elements;
+            const bool is_new =
+                of_layers && !module.vector[t] && shapes.insert({module.tensors[t], module.name}).second;
+            if (is_new) stage.matrix_shapes += elements;
         }
     }
 }
@@ -274,14 +283,9 @@ bool host_bound(const Plan& plan) {
     constexpr double margin = 2.0;
     if (plan.job.blocking_launches == Setting::on) return false;  // it is never ahead; every kernel has its share
     for (const LayerCosts& layer : plan.costs.layers) {
-        Seconds forward, backward;
-        for (const PieceCost& piece : layer.pieces) {
-            forward += piece.forward;
-            backward += piece.input_backward + piece.weight_backward;
-        }
         const Seconds host = plan.device.host_launch * margin;
-        if (host * layer.host.forward > forward) return true;
-        if (host * (layer.host.input_backward + layer.host.weight_backward) > backward) return true;
+        if (host * layer.host.forward > layer.forward_time()) return true;
+        if (host * (layer.host.input_backward + layer.host.weight_backward) > layer.backward_time()) return true;
     }
     return false;
 }

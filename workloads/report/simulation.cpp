@@ -21,10 +21,8 @@ Seconds least_compute(const Plan& plan) {
         Seconds micro_batch;
         for (const Chunk& chunk : stage.chunks) {
             for (std::uint32_t layer = 0; layer < chunk.layers; ++layer) {
-                for (const PieceCost& piece :
-                     plan.costs.layers[plan.job.layer_place(chunk.first_layer + layer)].pieces) {
-                    micro_batch += piece.forward + piece.input_backward + piece.weight_backward;
-                }
+                const LayerCosts& own = plan.costs.layers[plan.job.layer_place(chunk.first_layer + layer)];
+                micro_batch += own.forward_time() + own.backward_time();
             }
         }
         busiest = std::max(busiest, micro_batch);
