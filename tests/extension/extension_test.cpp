@@ -66,7 +66,7 @@ TEST(extension, a_scheme_costs_what_the_same_one_costs_inside) {
 
 TEST(extension, a_search_tries_them) {
     const SearchSpace space({test::small_study({"nodes=2", "layout.data=null"})}, {});
-    const std::vector<Candidate> candidates = space.candidates();
+    const auto candidates = space.candidates();
     const auto tries = [&](std::string_view key, std::uint32_t value) {
         return std::ranges::any_of(candidates,
                                    [&](const Candidate& one) { return test::chosen(space, one, key) == value; });

@@ -29,7 +29,7 @@ struct Block {
     std::vector<JobError> refusals{};
 };
 
-std::vector<Block> blocks_of(const std::vector<Candidate>& candidates) {
+std::vector<Block> blocks_of(const std::vector<ScreenedCandidate>& candidates) {
     constexpr std::size_t layout_knobs = 3, most = 4096;
     std::vector<Block> blocks;
     const auto together = [&](const Candidate& a, const Candidate& b) {
@@ -37,7 +37,7 @@ std::vector<Block> blocks_of(const std::vector<Candidate>& candidates) {
     };
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         const bool joins = !blocks.empty() && i - blocks.back().first < most &&
-                           together(candidates[blocks.back().first], candidates[i]);
+                           together(candidates[blocks.back().first].candidate, candidates[i].candidate);
         if (!joins) blocks.push_back({.first = i, .end = i});
         blocks.back().end = i + 1;
     }
@@ -57,7 +57,8 @@ void screen(PlanResult& result, Block& block, Workbench& bench, bool exactly) {
         ScreenedCandidate& one = result.candidates[i];
         Screen& screen = *bench.screens[one.candidate.base];
         space.apply(one.candidate, screen.job());
-        const std::vector<JobError> errors = objections(screen.job(), space.machine(), result.searched);
+        const std::vector<JobError> errors =
+            objections(screen.job(), space.machine(), result.searched, Mistakes::first);
         if (!errors.empty()) {
             one.verdict = Verdict::refused;
             one.refusal = refusal_number(errors.front(), block.refusals);
@@ -188,11 +189,10 @@ PlanResult search_layouts(PlanSpace space, const SearchOptions& options) {
                       .searched = options.searched,
                       .base_assignments = std::move(space.base_assignments)};
     result.capacity = result.space.bases().front().device.memory;
-    std::vector<Candidate> candidates = result.space.candidates();
+    std::deque<Candidate> candidates = result.space.candidates();  // millions, whose place is given back one by one
     result.candidates.reserve(candidates.size());
-    for (const Candidate& candidate : candidates) result.candidates.emplace_back().candidate = candidate;
-    std::vector<Block> blocks = blocks_of(candidates);
-    candidates = {};
+    for (; !candidates.empty(); candidates.pop_front()) result.candidates.push_back({.candidate = candidates.front()});
+    std::vector<Block> blocks = blocks_of(result.candidates);
 
     Shelf<Workbench> shelf;
     for_each_on_a_bench(blocks.size(), result, shelf, options,

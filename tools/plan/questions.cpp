@@ -21,7 +21,7 @@ bool is_possible(PlanRequest request, std::string assignment, Searched searched)
     try {
         const SearchSpace space = read_space(request).space;
         return std::ranges::any_of(space.candidates(), [&](const Candidate& candidate) {
-            return objections(space.study(candidate).job, space.machine(), searched).empty();
+            return objections(space.study(candidate).job, space.machine(), searched, Mistakes::first).empty();
         });
     } catch (const ConfigError&) {
         return false;

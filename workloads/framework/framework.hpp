@@ -129,6 +129,8 @@ struct PassingStates {
     Units units = Units::layers;  // what is reduced together
     double made = 0;              // gradients as autograd makes them, until they are reduced
     double reduced = 0;           // the buffer that is reduced, until the next unit comes to it
+
+    bool stay() const { return !anew && resident + gathered + root + saved + made + reduced == 0; }
 };
 
 PassingStates states_stay(const Job& job);

@@ -283,14 +283,16 @@ static void check_host(const Job& job, const Refusals& refuse) {
                 "compute as many tokens as come");
 }
 
-std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
+std::vector<JobError> check_job(const Job& job, const MachineInfo& machine, Mistakes asked) {
     std::vector<JobError> errors;
     const Refusals refuse(errors);
+    const auto is_enough = [&] { return asked == Mistakes::first && !errors.empty(); };
     check_ranks(job, machine, refuse);
     check_size(job, refuse);
     for (const Scheme* scheme : parallelism::all()) {
-        if (scheme->check != nullptr) scheme->check(job, machine, errors);
+        if (scheme->check != nullptr && !is_enough()) scheme->check(job, machine, errors);
     }
+    if (is_enough()) return errors;
     refuse.when(job.model.positions == Positions::learned && job.batch.sequence > job.model.positions_length,
                 "batch.sequence", "{} tokens are more than the {} learned positions of {}", job.batch.sequence,
                 job.model.positions_length, job.model.name);

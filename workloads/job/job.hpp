@@ -175,7 +175,9 @@ struct JobError {
     std::string message;
     std::string remedy{};  // what this one job could say instead; empty: nothing is known
 };
-std::vector<JobError> check_job(const Job& job, const MachineInfo& machine);
+// All of it, or what is found first and perhaps some of the rest, which takes less time.
+enum class Mistakes : std::uint8_t { all, first };
+std::vector<JobError> check_job(const Job& job, const MachineInfo& machine, Mistakes asked = Mistakes::all);
 // Appends what of the optimizer the framework, or this version of it, cannot do.
 void check_optimizer(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors);
 // What of a job without such errors its framework's version has not, though weft models it; empty: it can be run.

@@ -18,13 +18,6 @@ double checkpoint_share(const Job& job) {
     return cut ? 1.0 / job.layout.tensor : 1.0;
 }
 
-struct Fullness {
-    Bytes activations, workspace;
-    HeldStates states{};
-    FullestAt at{};
-    Bytes total() const { return activations + workspace + states.total(); }
-};
-
 Inventory inventory_of(const Job& job, LayerKind kind, Recompute recompute) {
     const bool eager = job.modules != ModuleCode::framework && job.compile == Compile::off;
     const bool in_parts = eager && norms_in_parts(job.model, job.modules, job.pytorch);
@@ -56,11 +49,11 @@ class LayersMemory {
     // together whole. `ahead`: layers of another micro-batch that run forward meanwhile, one beside each, and are not
     // among what is kept. Of a pair the MLP runs backward before it runs forward, and attention forward before it runs
     // backward (Megatron-core's TransformerLayerSchedulePlan.run, whose nodes free what they kept as they end).
-    Fullness fullest(const StatesInTime& states, std::uint32_t chunk, LayersMemory* ahead = nullptr) {
-        Fullness fullest;
+    FullestPass fullest(const StatesInTime& states, std::uint32_t chunk, LayersMemory* ahead = nullptr) {
+        FullestPass fullest;
         Bytes freed;
         const auto consider = [&](Bytes beside, Bytes workspace, const HeldStates& held) {
-            const Fullness moment{beside - freed, workspace, held, FullestAt::backward};
+            const FullestPass moment{beside - freed, workspace, held, {}, FullestAt::backward};
             if (moment.total() > fullest.total()) fullest = moment;
         };
         const std::uint32_t group = job_.recompute.group();
@@ -154,17 +147,17 @@ class LayersMemory {
 // The fullest moment of forward and backward. Activations live from a forward slot until the weights' gradient is done;
 // backward starts with the head, whose activations are gone when the layers run, and ends with the reduction of what is
 // outside of layers. A forward that runs beside a backward comes to its own head when that backward is done.
-Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Moment> moments, const StatesInTime& states,
-                        HeldByLayers& held) {
+FullestPass fullest_moment(const Job& job, const Stage& stage, std::span<const Moment> moments,
+                           const StatesInTime& states, HeldByLayers& held) {
     const Bytes head = head_workspace(job.model, job.shard());
     std::vector<LayersMemory> layers;
-    std::vector<Fullness> alone;
+    std::vector<FullestPass> alone;
     for (std::uint32_t c = 0; c < stage.chunks.size(); ++c) {
         layers.emplace_back(job, stage.chunks[c], held);
         alone.push_back(layers.back().fullest(states, c));
     }
-    Fullness fullest;
-    const auto consider = [&](const Fullness& moment) {
+    FullestPass fullest;
+    const auto consider = [&](const FullestPass& moment) {
         if (moment.total() > fullest.total()) fullest = moment;
     };
     for (const Moment& moment : moments) {
@@ -172,15 +165,15 @@ Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Mome
         for (std::size_t c = 0; c < stage.chunks.size(); ++c) alive += stage.chunks[c].activations * moment.alive[c];
         const std::uint32_t c = moment.chunk;
         if (moment.kind == SlotKind::forward) {
-            consider({alive, {}, states.at_loss(c), FullestAt::forward});
+            consider({alive, {}, states.at_loss(c), {}, FullestAt::forward});
             continue;
         }
         const Chunk& chunk = stage.chunks[c];
-        if (chunk.has_head()) consider({alive, head, states.at_loss(c), FullestAt::loss});
-        Fullness run = moment.ahead ? layers[c].fullest(states, c, &layers[*moment.ahead]) : alone[c];
+        if (chunk.has_head()) consider({alive, head, states.at_loss(c), {}, FullestAt::loss});
+        FullestPass run = moment.ahead ? layers[c].fullest(states, c, &layers[*moment.ahead]) : alone[c];
         run.activations += alive - chunk.head_activations;
         consider(run);
-        consider({alive - chunk.activations, {}, states.at_end(), FullestAt::end_of_backward});
+        consider({alive - chunk.activations, {}, states.at_end(), {}, FullestAt::end_of_backward});
     }
     return fullest;
 }
@@ -189,17 +182,7 @@ Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Mome
 Bytes placeholders(const Job& job, const Stage& stage) {
     if (job.framework->weight_gradients == WeightGradients::own) return {};
     if (job.megatron.sharding != MegatronSharding::none) return {};  // gradients have tensors of their own
-    std::vector<std::pair<std::uint64_t, std::string_view>> shapes;
-    for (const StageModule& module : stage.modules) {
-        if (module.name == "embedding" || module.name == "positions" || module.name == "output layer") continue;
-        for (std::size_t i = 0; i < module.tensors.size(); ++i) {
-            const std::pair shape{module.tensors[i], module.name};
-            if (!module.vector[i] && module.trains(i) && std::ranges::find(shapes, shape) == shapes.end())
-                shapes.push_back(shape);
-        }
-    }
-    const auto elements = sum_of<double>(shapes, [](const auto& shape) { return static_cast<double>(shape.first); });
-    return {elements * element_bytes(job.precision)};
+    return {stage.matrix_shapes * element_bytes(job.precision)};
 }
 
 // Per communicator 16 channels of NCCL's default buffers, 4 MiB Simple, 4.7 MiB LL128 and 0.5 MiB LL: an assumption.
@@ -233,6 +216,22 @@ Bytes states_of(const Job& job, const Stage& stage, double updated) {
     return {updated * (master + bytes_of(own.momentum) + bytes_of(own.variance) * with_variance)};
 }
 
+// Of parameters that `ranks` share, what one has.
+double held_by(const Job& job, double ranks, double dense, double expert) {
+    return dense / ranks + expert / expert_ranks(job, ranks);
+}
+
+// Reduced gradients of ZeRO-2 and 3 go from their bucket to a host that updates (clear_grad_attribute).
+double kept_gradients(const Job& job, const Stage& stage) {
+    const bool leave = job.framework->name == "deepspeed" && job.optimizer.leave_device() && job.zero >= 2;
+    if (leave) return 0.0;
+    return held_by(job, job.framework->shares(job).gradients, stage.trained_dense, stage.trained_expert);
+}
+
+Bytes gradients_of(const Job& job, const Stage& stage) {
+    return {kept_gradients(job, stage) * job.framework->passing(job).gradients};
+}
+
 }  // namespace
 
 double expert_ranks(const Job& job, double ranks) {
@@ -240,8 +239,7 @@ double expert_ranks(const Job& job, double ranks) {
 }
 
 double updated_parameters(const Job& job, const Stage& stage) {
-    const double ranks = job.framework->shares(job).optimizer;
-    return stage.trained_dense / ranks + stage.trained_expert / expert_ranks(job, ranks);
+    return held_by(job, job.framework->shares(job).optimizer, stage.trained_dense, stage.trained_expert);
 }
 
 Bytes optimizer_states(const Job& job, const Stage& stage) {
@@ -275,33 +273,35 @@ void count_activations(const Job& job, Chunk& chunk, HeldByLayers& held) {
 
 MemoryUse memory_use(const Job& job, const Stage& stage) {
     HeldByLayers held;
-    return memory_use(job, stage, fullest_moments(stage.slots, stage.chunks.size()), held);
+    return memory_use(job, stage, fullest_pass(job, stage, fullest_moments(stage.slots, stage.chunks.size()), held));
 }
 
-MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment> moments, HeldByLayers& by_layers) {
+FullestPass fullest_pass(const Job& job, const Stage& stage, std::span<const Moment> moments, HeldByLayers& held) {
+    const bool stay = job.framework->passing(job).stay();
+    const StatesInTime states(job, stage, stay ? Bytes{} : gradients_of(job, stage));
+    FullestPass pass = fullest_moment(job, stage, moments, states, held);
+    pass.throughout = states.throughout();
+    return pass;
+}
+
+MemoryUse memory_use(const Job& job, const Stage& stage, FullestPass pass) {
     const StateShares shares = job.framework->shares(job);
-    const auto held = [&](double ranks, double dense, double expert) {
-        return dense / ranks + expert / expert_ranks(job, ranks);
-    };
-    const auto trained = [&](double ranks) { return held(ranks, stage.trained_dense, stage.trained_expert); };
-    // Reduced gradients of ZeRO-2 and 3 go from their bucket to a host that updates (clear_grad_attribute).
-    const bool leave = job.framework->name == "deepspeed" && job.optimizer.leave_device() && job.zero >= 2;
     const PassingStates passing = job.framework->passing(job);
-    const double kept = leave ? 0.0 : trained(shares.gradients), updated = trained(shares.optimizer);
-    const Bytes gradients{kept * passing.gradients}, freed{kept * shares.freed_bytes};
-    const Bytes copies{updated * shares.update_bytes};
-    const StatesInTime states(job, stage, gradients);
-    const Fullness passes = fullest_moment(job, stage, moments, states, by_layers);
+    const Bytes gradients = gradients_of(job, stage);
+    if (passing.stay()) pass.states.gradients = pass.throughout.gradients = gradients;
+    const double updated = updated_parameters(job, stage);
+    const Bytes freed{kept_gradients(job, stage) * shares.freed_bytes}, copies{updated * shares.update_bytes};
     // The update comes after the activations, and in place of the gradients that autograd made.
-    const Fullness update{{}, copies - freed, {gradients, states.throughout().copies}, FullestAt::optimizer};
-    const Fullness fullest = update.total() > passes.total() ? update : passes;
+    const FullestPass update{{}, copies - freed, {gradients, pass.throughout.copies}, {}, FullestAt::optimizer};
+    const FullestPass fullest = update.total() > pass.total() ? update : pass;
     MemoryUse use;
     use.at = fullest.at;
-    use.passing = fullest.states.total() - states.throughout().total();
+    use.passing = fullest.states.total() - pass.throughout.total();
     const bool shards = job.deepspeed.parameters == ParametersOn::device;  // else only what is gathered, in buffers
     const double sharing = passing.in_place ? shares.optimizer : shares.parameters;
-    const double frozen = held(sharing, stage.dense, stage.expert) - trained(sharing);  // in working precision
-    use.parameters = {shards ? trained(sharing) * passing.parameters + frozen * element_bytes(job.precision) : 0.0};
+    const double trained = held_by(job, sharing, stage.trained_dense, stage.trained_expert);
+    const double frozen = held_by(job, sharing, stage.dense, stage.expert) - trained;  // in working precision
+    use.parameters = {shards ? trained * passing.parameters + frozen * element_bytes(job.precision) : 0.0};
     use.gradients = fullest.states.gradients;
     const double stay = job.optimizer.leave_device() ? 1.0 - job.optimizer.fraction : 1.0;
     use.optimizer = stay == 0.0 ? Bytes{} : states_of(job, stage, updated) * stay;
@@ -309,7 +309,7 @@ MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment>
     use.buffers = job.framework->buffers(job, stage.parameters()) + placeholders(job, stage) + fullest.states.copies;
     use.workspace = fullest.workspace + matrix_library_workspace(job.model);
     use.overhead =
-        overhead(job, use.allocated(), std::min(freed, passes.activations), passes.total() + copies - fullest.total());
+        overhead(job, use.allocated(), std::min(freed, pass.activations), pass.total() + copies - fullest.total());
     return use;
 }
 

@@ -40,10 +40,26 @@ Bytes layer_activations(const Job& job, const Chunk& chunk, std::uint32_t i);
 // Of them, what stays on the device from forward to backward.
 Bytes kept_activations(const Job& job, const Chunk& chunk, std::uint32_t i);
 
-// Of a stage with its chunks, slots, modules and parameters.
-MemoryUse memory_use(const Job& job, const Stage& stage);
-// Of a stage without slots, whose fullest moments are known.
-MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment> moments, HeldByLayers& by_layers);
+// Of parameters and gradients, beside the rank's share of parameters and of optimizer states.
+struct HeldStates {
+    Bytes gradients;  // of the share
+    Bytes copies;     // of parameters, and gradients that are not yet reduced
+    Bytes total() const { return gradients + copies; }
+};
+
+// The fullest moment of forward and backward, beside `throughout`. Where states stay (PassingStates::stay) no states
+// are in it: it is that of every job with equal chunks, moments and layers.
+struct FullestPass {
+    Bytes activations, workspace;
+    HeldStates states{}, throughout{};
+    FullestAt at{};
+    Bytes total() const { return activations + workspace + states.total(); }
+};
+FullestPass fullest_pass(const Job& job, const Stage& stage, std::span<const Moment> moments, HeldByLayers& held);
+
+// Of a stage with its chunks, modules and parameters.
+MemoryUse memory_use(const Job& job, const Stage& stage, FullestPass pass);
+MemoryUse memory_use(const Job& job, const Stage& stage);  // and its slots
 
 // When activations go to the host and come back, as Transformer Engine spreads the copies of the first n of so many
 // layers over all of them (pytorch/cpu_offload.py, AsyncDoubleBufferGroupOffloadHandler, layer_window_map):

@@ -12,12 +12,6 @@
 
 namespace weft {
 
-struct HeldStates {
-    Bytes gradients;  // of the share
-    Bytes copies;     // of parameters, and gradients that are not yet reduced
-    Bytes total() const { return gradients + copies; }
-};
-
 class StatesInTime {
   public:
     // `gradients`: all that the rank keeps. Gradients of earlier micro-batches are there when the last one comes, and a
@@ -26,6 +20,7 @@ class StatesInTime {
         : job_(job), passing_(job.framework->passing(job)), layers_(stage.chunks.size()), all_gradients_(gradients) {
         passing_.anew = passing_.anew && job.micro_batches() == 1 && job.layout.pipeline == 1;
         for (std::size_t c = 0; c < stage.chunks.size(); ++c) layers_[c].resize(stage.chunks[c].layers);
+        if (passing_.stay()) return;
         for (const StageModule& module : stage.modules) {
             const Chunk& chunk = stage.chunks[module.chunk];
             const bool after = module.layer >= chunk.first_layer + chunk.layers;

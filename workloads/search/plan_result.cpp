@@ -90,8 +90,8 @@ std::vector<Difference> differences(const StepParts& slower, const StepParts& fa
     return list;
 }
 
-std::vector<JobError> objections(const Job& job, const MachineInfo& machine, Searched searched) {
-    std::vector<JobError> errors = check_job(job, machine);
+std::vector<JobError> objections(const Job& job, const MachineInfo& machine, Searched searched, Mistakes asked) {
+    std::vector<JobError> errors = check_job(job, machine, asked);
     if (!errors.empty() || searched == Searched::modelled) return errors;
     errors = lacking_features(job);
     for (JobError& error : errors) error.message += "; --modelled searches it all the same";

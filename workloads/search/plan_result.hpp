@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <span>
@@ -72,7 +73,7 @@ class SearchSpace {
     std::uint32_t accelerators() const { return bases_.front().job.layout.ranks(); }
     const MachineInfo& machine() const { return bases_.front().machine.info(); }
     // Those of a base with the same values of the layout's own axes follow one another.
-    std::vector<Candidate> candidates() const;
+    std::deque<Candidate> candidates() const;
 
     // Gives a job of the candidate's base the candidate's values, and what follows from them but Job::packing.
     void apply(const Candidate& candidate, Job& job) const;
@@ -83,7 +84,7 @@ class SearchSpace {
   private:
     // While a knob is not chosen yet: what leaves no choice stands already, so that those before it make room.
     std::uint32_t at_rest(std::size_t knob) const;
-    void choose(std::size_t knob, Job& job, Candidate& candidate, std::vector<Candidate>& found) const;
+    void choose(std::size_t knob, Job& job, Candidate& candidate, std::deque<Candidate>& found) const;
 
     std::vector<Knob> knobs_;
     std::vector<std::vector<std::uint32_t>> among_;  // by knob; empty: Knob::values
@@ -128,7 +129,8 @@ std::vector<Difference> differences(const StepParts& slower, const StepParts& fa
 // What is searched: layouts that the framework's version runs, or also those that weft models.
 enum class Searched : std::uint8_t { runnable, modelled };
 // What speaks against a job: check_job's errors, and without such, unless the modelled is searched, lacking_features().
-std::vector<JobError> objections(const Job& job, const MachineInfo& machine, Searched searched);
+std::vector<JobError> objections(const Job& job, const MachineInfo& machine, Searched searched,
+                                 Mistakes asked = Mistakes::all);
 
 enum class Verdict : std::uint8_t { refused, does_not_fit, fits };
 
@@ -137,8 +139,8 @@ struct ScreenedCandidate {
     Verdict verdict{};
     std::uint32_t refusal = 0;  // refused: into PlanResult::refusals
     bool timed = false;         // fits, and its estimate is known
-    Bytes memory;               // not refused: of the fullest stage
-    Seconds bound;              // fits: the estimate takes no less
+    Bytes memory{};             // not refused: of the fullest stage
+    Seconds bound{};            // fits: the estimate takes no less
     StepEstimate estimate{};    // timed
 };
 

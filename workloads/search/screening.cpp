@@ -1,7 +1,6 @@
 #include "workloads/search/screening.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "workloads/stage/pass_writer.hpp"
 
@@ -79,9 +78,20 @@ Stage& Screen::stage(const std::vector<Chunk>& chunks) {
     return it->second;
 }
 
+FullestPass Screen::fullest_pass(const Stage& stage, const std::vector<Moment>& moments) {
+    const Job& job = plan_.job;
+    if (!job.framework->passing(job).stay()) return weft::fullest_pass(job, stage, moments, held());
+    const auto [it, fresh] = passes_.try_emplace({&stage, &moments, &held()});
+    if (fresh) it->second = weft::fullest_pass(job, stage, moments, held());
+    return it->second;
+}
+
 MemoryVerdict Screen::memory() {
     constexpr std::size_t most_stages = 256;
-    if (stages_.size() > most_stages) stages_.clear();
+    if (stages_.size() > most_stages) {
+        stages_.clear();
+        passes_.clear();
+    }
     if (plan_.job.layout.split == StageSplit::cost) deal_by_cost(plan_.job, costs());
     const std::vector<std::vector<Chunk>> chunks = stage_chunks(plan_.job);
     first_equal_ = first_equal(chunks);
@@ -93,7 +103,7 @@ MemoryVerdict Screen::memory() {
         own_[stage] = first == stage ? &this->stage(chunks[stage]) : own_[first];
         const bool same = first < stage && moments[first] == moments[stage];
         if (same) continue;
-        const MemoryUse use = memory_use(plan_.job, *own_[stage], moments[stage], held());
+        const MemoryUse use = memory_use(plan_.job, *own_[stage], fullest_pass(*own_[stage], moments[stage]));
         if (use.total() > fullest.total()) fullest = use;
     }
     return {.peak = fullest.total(), .fits = fullest.least() <= plan_.device.memory};
@@ -142,7 +152,7 @@ void Screen::slow_down(PipelineTimes& pipeline, std::vector<StageTimes>& own) co
     }
 }
 
-PipelineTimes Screen::pipeline() {
+PipelineTimes Screen::crossings() {
     const Job& job = plan_.job;
     plan_.costs = costs();
     plan_.host_bound = host_bound(plan_);
@@ -155,7 +165,7 @@ PipelineTimes Screen::pipeline() {
 
 StepEstimate Screen::estimate() {
     const Job& job = plan_.job;
-    PipelineTimes pipeline = this->pipeline();
+    PipelineTimes pipeline = crossings();
     const std::uint32_t stages = job.layout.pipeline;
     std::vector<StageTimes> own(stages);
     plan_.stages.assign(stages, {});
@@ -264,35 +274,43 @@ PartTimes Screen::least(const Chunk& chunk, const std::vector<PartTimes>& layers
     return part;
 }
 
+// A stage has all its work to do once the first micro-batch has come to it, and then, unless weights' gradients are put
+// off, the last one goes back to where it came from. Of micro-batches in both directions either may come at once.
 Seconds Screen::bound() {
     const Job& job = plan_.job;
-    PipelineTimes pipeline = this->pipeline();
+    const PipelineTimes crossings = this->crossings();
     axes_.virtual_stages = job.layout.virtual_stages;  // on which no layer depends
     if (axes_ != job.layout) layers_.clear();
     axes_ = job.layout;
     const auto [layers, fresh] = layers_.try_emplace({cost_key(), job.megatron.overlap_tensor, job.schedule->copies});
     if (fresh) layers->second = layer_times();
-    std::vector<double> once;
+    const std::uint32_t copies = job.schedule->copies;
+    const double micro_batches = double(job.micro_batches()) / copies;
+    struct Work {
+        std::vector<PartTimes> parts;  // by chunk
+        double all = 0;                // of a step
+    };
+    std::vector<Work> stages;
     for (std::uint32_t stage = 0; stage < own_.size(); ++stage) {
-        const bool again = first_equal_[stage] < stage;
-        once.push_back(again ? once[first_equal_[stage]] : update_time(plan_, *own_[stage]).value);
-        const std::size_t parts = pipeline.parts.size();
-        for (const Chunk& chunk : own_[stage]->chunks) pipeline.parts.push_back(least(chunk, layers->second));
-        if (job.pipeline_shape().passes != PassOrder::joint) continue;
-        for (std::size_t ahead = parts; ahead < pipeline.parts.size(); ++ahead) {
-            for (std::size_t behind = parts; behind < pipeline.parts.size(); ++behind) {
-                pipeline.joint.push_back(pipeline.parts[ahead].forward + pipeline.parts[behind].backward);
-            }
+        const std::uint32_t first = first_equal_[stage];
+        Work work = first < stage ? stages[first] : Work{.parts = {}, .all = update_time(plan_, *own_[stage]).value};
+        for (std::size_t c = work.parts.size(); c < own_[stage]->chunks.size(); ++c) {
+            const PartTimes& part = work.parts.emplace_back(least(own_[stage]->chunks[c], layers->second));
+            work.all += (part.forward + part.backward) * micro_batches;
         }
+        stages.push_back(std::move(work));
     }
-    constexpr std::size_t most_pipelines = 256;
-    if (ends_.size() > most_pipelines) ends_.clear();
-    const auto [known, is_new] = ends_.try_emplace({shape_key(), std::move(pipeline)});
-    if (is_new) known->second = clock().ends(known->first.second);
-    std::vector<double> ends = known->second;
-    std::ranges::transform(ends, once, ends.begin(), std::plus{});
+    double time = 0, on_the_way = 0;  // before a stage begins, and after it has ended
+    std::vector<bool> seen(stages.size());
+    for (const auto& [stage, chunk] : job.schedule->path(job.pipeline_shape(), 0)) {
+        if (!seen[stage]) time = std::max(time, on_the_way + stages[stage].all);
+        seen[stage] = true;
+        if (copies > 1) continue;
+        on_the_way += stages[stage].parts[chunk].forward + crossings.forward_crossing[stage];
+        if (!job.schedule->needs.weights_apart) on_the_way += stages[stage].parts[chunk].backward;
+    }
     constexpr double rounding = 1e-9;
-    return Seconds{std::ranges::max(ends) * (1 - rounding)};
+    return Seconds{time * (1 - rounding)};
 }
 
 }  // namespace weft

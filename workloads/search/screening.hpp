@@ -28,7 +28,6 @@ namespace weft {
 struct PartTimes {
     double forward = 0, input_backward = 0, weight_backward = 0, backward = 0;  // seconds
     double of(SlotKind kind) const;
-    auto operator<=>(const PartTimes&) const = default;
 };
 
 struct PipelineTimes {
@@ -39,8 +38,6 @@ struct PipelineTimes {
     // A forward and a backward that run as one: (stage x chunks + the forward's) x chunks + the backward's; where none
     // do, nothing.
     std::vector<double> joint{};
-
-    auto operator<=>(const PipelineTimes&) const = default;
 };
 
 // The slots of all stages in an order in which every one comes after what it waits for.
@@ -229,10 +226,12 @@ class Screen {
     std::vector<std::uint32_t> first_equal(const std::vector<std::vector<Chunk>>& stages) const;
     // With the activations of this job; its optimizer is that of another. Good until memory() is asked again.
     Stage& stage(const std::vector<Chunk>& chunks);
+    // Of a stage() of this job.
+    FullestPass fullest_pass(const Stage& stage, const std::vector<Moment>& moments);
     // What one more layer adds to a pass of a model part, at the least, by Job::layer_place(); and of a whole part.
     std::vector<PartTimes> layer_times();
     PartTimes least(const Chunk& chunk, const std::vector<PartTimes>& layers) const;
-    PipelineTimes pipeline();  // what crosses alone
+    PipelineTimes crossings();  // what crosses alone
     void slow_down(PipelineTimes& pipeline, std::vector<StageTimes>& own) const;
     std::vector<double> crossing(const std::vector<Call>& calls, int step);
 
@@ -242,10 +241,11 @@ class Screen {
     std::vector<Stage*> own_;                                       // by stage
     std::map<ShapeKey, std::vector<std::vector<Moment>>> moments_;  // by stage
     std::map<ShapeKey, PipelineClock> clocks_;
-    std::map<std::pair<ShapeKey, PipelineTimes>, std::vector<double>> ends_;  // of bounds, which many jobs share
     std::map<CostKey, PartCosts> costs_;
     std::map<StageKey, Stage> stages_;
     std::map<std::pair<Shard, Recomputation>, HeldByLayers> held_;
+    // Of jobs whose states stay, by what it depends on: entries of stages_, moments_ and held_.
+    std::map<std::tuple<const Stage*, const std::vector<Moment>*, const HeldByLayers*>, FullestPass> passes_;
     Layout axes_;  // whose layers_ are
     std::map<std::tuple<CostKey, Setting, std::uint32_t>, std::vector<PartTimes>> layers_;
 };

@@ -28,8 +28,8 @@ SearchSpace::SearchSpace(std::vector<Study> bases, std::span<const Among> among)
     }
 }
 
-std::vector<Candidate> SearchSpace::candidates() const {
-    std::vector<Candidate> found;
+std::deque<Candidate> SearchSpace::candidates() const {
+    std::deque<Candidate> found;
     for (std::uint32_t base = 0; base < bases_.size(); ++base) {
         Job job = bases_[base].job;
         for (std::size_t k = 0; k < knobs_.size(); ++k) knobs_[k].set(job, at_rest(k));
@@ -39,7 +39,7 @@ std::vector<Candidate> SearchSpace::candidates() const {
     return found;
 }
 
-void SearchSpace::choose(std::size_t knob, Job& job, Candidate& candidate, std::vector<Candidate>& found) const {
+void SearchSpace::choose(std::size_t knob, Job& job, Candidate& candidate, std::deque<Candidate>& found) const {
     if (knob == knobs_.size()) {
         found.push_back(candidate);
         return;

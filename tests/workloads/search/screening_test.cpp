@@ -69,6 +69,23 @@ RC_GTEST_PROP(screening_property, does_not_depend_on_what_was_screened_before, (
     RC_ASSERT(after.time == fresh.estimate().time);
 }
 
+// Of a pipeline whose stages compute and nothing else: (m + p - 1) (F + B) in turn, and as interleaved parts fill and
+// drain a part at a time, m (F + B) + (p - 1) (F + B) / v.
+TEST(screening, bounds_are_the_closed_forms_of_pipelines) {
+    for (const char* schedule : {"1f1b", "gpipe", "interleaved"}) {
+        const Study study =
+            test::small_study({"framework=megatron", "layout.pipeline=4", "layout.data=1", "batch.global=8",
+                               "model.layers=16", "zero=0", "nodes=1", std::string("schedule=") + schedule,
+                               "layout.virtual_stages=" + std::string(schedule[0] == 'i' ? "2" : "1")});
+        const Topology topology = topology_of(study);
+        Screen screen(study, topology);
+        screen.memory();
+        const StepEstimate step = screen.estimate();
+        EXPECT_LE(screen.bound(), step.time) << schedule;
+        EXPECT_GT(screen.bound(), step.time * 0.97) << schedule;
+    }
+}
+
 struct Case {
     const char* what;
     std::vector<std::string> settings;

@@ -124,7 +124,7 @@ TEST(search_space, tries_selective_recomputation_where_scores_are_kept) {
 // A fixed axis makes room: nothing is tried that could not be had with it.
 TEST(search_space, leaves_ranks_to_what_is_fixed) {
     const SearchSpace space = small_space({{"layout.pipeline", {8}}});
-    const std::vector<Candidate> candidates = space.candidates();
+    const auto candidates = space.candidates();
     ASSERT_FALSE(candidates.empty());
     for (const Candidate& one : candidates) EXPECT_EQ(space.study(one).job.layout.ranks(), 16);
 }
@@ -163,7 +163,7 @@ RC_GTEST_PROP(search_space_property, agrees_with_the_job_reader, ()) {
     if (*rc::gen::arbitrary<bool>()) among.push_back({"layout.tensor", {1, 2, 3, 32}});
     std::vector<std::string> base = open_layout(more);
     const SearchSpace space({test::small_study(base, Purpose::equations)}, among);
-    const std::vector<Candidate> candidates = space.candidates();
+    const auto candidates = space.candidates();
     for (int tries = 0; tries < 12; ++tries) {
         const Candidate& one = *rc::gen::elementOf(candidates);
         const Study study = space.study(one);
@@ -184,6 +184,23 @@ RC_GTEST_PROP(search_space_property, agrees_with_the_job_reader, ()) {
             RC_ASSERT(mine.stages[s].optimizer == theirs.stages[s].optimizer);
         }
     }
+}
+
+// Which is told, whether all of them are asked for or the first.
+TEST(objections, begin_with_the_first) {
+    const SearchSpace space = small_space({});
+    std::size_t several = 0;
+    for (const Candidate& one : space.candidates()) {
+        const Study study = space.study(one);
+        const auto all = objections(study.job, space.machine(), Searched::runnable);
+        const auto first = objections(study.job, space.machine(), Searched::runnable, Mistakes::first);
+        ASSERT_EQ(all.empty(), first.empty());
+        if (all.empty()) continue;
+        several += all.size() > 1 ? 1 : 0;
+        EXPECT_EQ(all.front().key, first.front().key);
+        EXPECT_EQ(all.front().message, first.front().message);
+    }
+    EXPECT_GT(several, 0U);
 }
 
 }  // namespace
