@@ -39,9 +39,10 @@ std::string validity_notes(const CollectiveRequest& request) {
     for (const Bytes message : request.messages) {
         const JobTraits call = call_traits(request, message);
         const Evidence evidence = evidence_of(call);
-        const std::string one = evidence.errors.rows == 0
-                                    ? fmt::format("no evidence: nothing measured of {}\n", call.values[0])
-                                    : evidence_text(call.values[3] + "  ", evidence, call).substr(2);
+        const std::string one =
+            evidence.errors.rows == 0
+                ? fmt::format("no evidence: nothing measured of {}\n", call.values[0])
+                : evidence_text(call.values[3] + "  ", evidence, call).substr(2) + causes_text(evidence.causes, "#   ");
         if (one != last) text += fmt::format("{} {}", text.empty() ? "# measured calls of this kind:\n# " : "# ", one);
         last = one;
     }

@@ -66,6 +66,7 @@ Json evidence_json(const Evidence& evidence) {
                  {"mean", evidence.errors.mean},
                  {"p90", evidence.errors.percentile_90},
                  {"bias", evidence.errors.bias}});
+    for (const auto& [set, cause] : evidence.causes) json["causes"][set] = cause.empty() ? Json() : Json(cause);
     return json;
 }
 

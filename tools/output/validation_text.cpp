@@ -71,21 +71,6 @@ std::string disturbed_text(const Validation& v) {
     return text + fmt::format("{}", fmt::join(reasons, ""));
 }
 
-std::string ranks_text(double least, double most) {
-    return fmt::format("{}{} ranks", grouped(least), least == most ? "" : " to " + grouped(most));
-}
-
-// Of the job's or the call's traits, those that no measured run shares.
-std::string without(const Evidence& evidence, const JobTraits& job) {
-    std::vector<std::string> values;
-    for (const std::string_view name : evidence.unlike) {
-        const auto among = [&](const auto& names) { return std::ranges::find(names, name) - names.begin(); };
-        const auto place = static_cast<std::size_t>(std::min(among(trait_names), among(call_trait_names)));
-        values.push_back(name == "scale" ? ranks_text(job.ranks, job.ranks) : job.values[place]);
-    }
-    return fmt::format("{}", fmt::join(values, ", "));
-}
-
 std::string table(const Validation& v, RowUse use, std::string_view heading) {
     if (v.card.of(use).rows == 0) return "";
     std::string text = fmt::format(
@@ -108,6 +93,17 @@ std::string table(const Validation& v, RowUse use, std::string_view heading) {
     return text;
 }
 
+// Of sets with large errors.
+std::string causes_text(const Validation& v, std::string_view mark) {
+    std::vector<CauseOfErrors> causes;
+    for (std::size_t s = 0; s < v.sets.size(); ++s) {
+        const SetScore& score = v.card.sets[s];
+        if (score.predict.are_large() || score.fit.are_large()) causes.push_back({v.sets[s].name, v.sets[s].cause});
+    }
+    if (causes.empty()) return "";
+    return "\nA tenth of their rows or more are off by more than 10 %, and why:\n\n" + causes_text(causes, mark);
+}
+
 std::string tenths(double value) { return fmt::format("{:.1f}", value); }
 
 Json bounds_json(const ErrorBounds& bounds) {
@@ -124,6 +120,7 @@ Json set_json(const ValidationSet& set, const SetScore& score) {
             {"title", set.title},
             {"source", set.source},
             {"assumptions", set.assumptions},
+            {"cause", set.cause.empty() ? Json() : Json(set.cause)},
             {"bounds", bounds_json(set.bounds)},
             {"residual_bounds", bounds_json(set.residual_bounds)},
             {"predict", errors_json(score.predict)},
@@ -142,16 +139,6 @@ Json rows_json(const Validation& v) {
 }
 
 }  // namespace
-
-std::string evidence_text(std::string_view answer, const Evidence& evidence, const JobTraits& job) {
-    std::string text = fmt::format("  {:<11}", answer);
-    if (evidence.errors.rows == 0) return text + fmt::format("not validated: not measured on {}\n", job.values[0]);
-    if (!evidence.is_of_the_kind()) text += fmt::format("not validated for {}; nearest: ", without(evidence, job));
-    return text + fmt::format("{} of {}, {}: mean error {}, 90 % within {}, bias {}\n", evidence.errors.rows,
-                              fmt::join(evidence.sets, ", "), ranks_text(evidence.least_ranks, evidence.most_ranks),
-                              percent(evidence.errors.mean), percent(evidence.errors.percentile_90),
-                              signed_percent_text(evidence.errors.bias));
-}
 
 ResultTable scores_table(const Validation& v, RowUse use) {
     std::vector<ScoredErrors> rows;
@@ -189,6 +176,7 @@ std::string validation_text(const Validation& validation, std::size_t worst) {
                         misfits, validation.rows.size());
     }
     const std::vector<std::size_t> places = worst_rows(validation.sets, validation.rows, worst);
+    text += causes_text(validation, "  ");
     if (places.empty()) return text;
     const auto rows = list_of<ValidatedRow>(places, [&](std::size_t place) { return validation.rows[place]; });
     return text + "\nFarthest off:\n" + table_text(validated_table(validation, rows));
@@ -231,17 +219,6 @@ std::string verdict_text(const Validation& validation) {
            fmt::format("; not judged, having none: predicted rows of {} sets, fitted rows of {}.", predicted, fitted);
 }
 
-std::string memory_validity_text(const Validity& validity) {
-    return evidence_text("memory", validity.memory, validity.job);
-}
-
-std::string validity_text(const Validity& validity) {
-    const JobTraits& job = validity.job;
-    return fmt::format("measured runs of this kind ({}, {}):\n{}{}", fmt::join(job.values, ", "),
-                       ranks_text(job.ranks, job.ranks), evidence_text("step time", validity.step_time, job),
-                       memory_validity_text(validity));
-}
-
 std::string validation_markdown(const Validation& validation) {
     std::string text;
     for (const auto& [use, heading] : {std::pair(RowUse::predict, "predicted"), std::pair(RowUse::fit, "fitted to"),
@@ -249,7 +226,7 @@ std::string validation_markdown(const Validation& validation) {
         const std::string part = table(validation, use, heading);
         text += (text.empty() || part.empty() ? "" : "\n") + part;
     }
-    return text;
+    return text + causes_text(validation, "- ");
 }
 
 ResultTable validated_table(const Validation& v, std::span<const ValidatedRow> rows) {

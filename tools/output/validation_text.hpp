@@ -25,10 +25,12 @@ std::string quantity_text(std::string_view quantity, double value);  // "3.53 s"
 
 // A line that begins with what is answered: "step time", or a range of sizes.
 std::string evidence_text(std::string_view answer, const Evidence& evidence, const JobTraits& job);
+// Lines behind it where errors are large: why, each behind `mark`.
+std::string causes_text(std::span<const CauseOfErrors> causes, std::string_view mark);
 std::string validity_text(const Validity& validity);
 std::string memory_validity_text(const Validity& validity);  // its line about memory
 
-std::string validation_markdown(const Validation& validation);  // a table of predicted sets, one of fitted ones
+std::string validation_markdown(const Validation& validation);  // tables by use of rows, and why errors are large
 
 // {"sets": [...], "rows": [...], "predict": {...}, "fit": {...}, "passed": ...}. The "job" of a row is a job file that
 // `weft simulate` reads (of a collective on its own: its keys).

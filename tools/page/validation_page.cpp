@@ -55,6 +55,7 @@ std::string set_details(const ValidationSet& set, const SetScore& score) {
         for (const std::string& assumption : set.assumptions) html.add("<li>{}</li>", xml_escaped(assumption));
         html.put("</ul>");
     }
+    if (!set.cause.empty()) html.add("<p>Why rows are off by more than 10 %: {}</p>", xml_escaped(set.cause));
     html.add("<div class=\"scatter\"></div></details>");
     return html.take();
 }

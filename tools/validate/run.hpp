@@ -61,6 +61,7 @@ struct ValidationSet {
     std::string path, table_path{};  // of the two files, for messages
     std::string title, source;
     std::vector<std::string> assumptions{};  // what the source does not say
+    std::string cause{};                     // why rows are off by more than 10 %, with evidence; empty: not known
     ErrorBounds bounds;                      // of the rows marked predict
     ErrorBounds residual_bounds;             // of those marked fit
     std::vector<std::string> fits{};         // constants fitted to rows marked fit: "a100-80.host_launch"
@@ -74,6 +75,8 @@ ValidationSet load_validation_set(std::string_view name);
 ValidationSet read_validation_set(const std::string& path, std::string text, const std::string& table_path,
                                   std::string_view table);
 std::vector<std::string> validation_set_names();  // shipped, sorted
+// Of a shipped set; empty of any other.
+std::string cause_of_errors(std::string_view set);
 
 // The CSV file of a validation set. Its columns:
 //

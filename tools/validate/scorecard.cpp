@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 
 #include "sim/io/embedded.hpp"
 #include "topologies/measurements/measurement.hpp"
@@ -95,15 +94,20 @@ Evidence nearest(const JobTraits& job, std::string_view answer, const std::vecto
     if (most == 0) return {};
     Evidence evidence{.sets = {},
                       .unlike = traits_without(most, answer == "call" ? std::span(call_trait_names) : trait_names)};
-    std::set<std::string_view> sets;
+    std::map<std::string_view, std::vector<double>> sets;
     std::vector<double> errors, ranks;
     for (const RecordedRuns& runs : record) {
         if (runs.answer() != answer || shared_traits(job, runs) != most) continue;
-        sets.insert(runs.cells.front());
         ranks.push_back(runs.ranks());
-        for (const std::string_view each : words(runs.cells.back())) errors.push_back(to_number(each).value() / 100);
+        for (const std::string_view each : words(runs.cells.back())) {
+            errors.push_back(to_number(each).value() / 100);
+            sets[runs.cells.front()].push_back(errors.back());
+        }
     }
-    evidence.sets.assign(sets.begin(), sets.end());
+    for (const auto& [set, own] : sets) {
+        evidence.sets.emplace_back(set);
+        if (error_statistics(own).are_large()) evidence.causes.push_back({std::string(set), cause_of_errors(set)});
+    }
     evidence.errors = error_statistics(errors);
     evidence.least_ranks = std::ranges::min(ranks);
     evidence.most_ranks = std::ranges::max(ranks);

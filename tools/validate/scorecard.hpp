@@ -20,6 +20,13 @@ struct ErrorStatistics {
     std::size_t rows = 0;  // the others are 0 where there are none
     double mean = 0, median = 0, percentile_90 = 0, largest = 0;
     double bias = 0;  // mean of the signed errors
+
+    bool are_large() const { return percentile_90 > 0.1; }  // a tenth of them or more: why is to be said
+};
+
+// Why the errors of a set are large; empty: that is not known.
+struct CauseOfErrors {
+    std::string set, cause;
 };
 
 // Of at least one value, ascending; `share` from 0 to 1.
@@ -74,6 +81,7 @@ struct Evidence {
     std::vector<std::string> sets;
     ErrorStatistics errors{};  // of step time, or of memory; no rows: nothing was measured on the device
     double least_ranks = 0, most_ranks = 0;
+    std::vector<CauseOfErrors> causes{};     // of sets of which these runs have large ones
     std::vector<std::string_view> unlike{};  // traits that they do not share; "scale": ranks differ by more than 4
 
     bool is_of_the_kind() const { return errors.rows > 0 && unlike.empty(); }

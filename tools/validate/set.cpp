@@ -53,6 +53,7 @@ ValidationSet read_head(Document& document, std::string& rows) {
     rows = root.text("rows", set.name + ".csv");
     set.assumptions = list_of<std::string>(root.list_if_given("assumptions"), &Field::as_text);
     set.fits = list_of<std::string>(root.list_if_given("fits"), &Field::as_text);
+    set.cause = root.text("cause", "");
     root.object("job");
     root.done();
     return set;
@@ -189,6 +190,11 @@ ValidationSet load_validation_set(std::string_view name) {
         const std::filesystem::path table = path.parent_path() / rows;
         return TableFile{table.string(), read_text(table)};
     });
+}
+
+std::string cause_of_errors(std::string_view set) {
+    std::optional<NamedDocument> shipped = find_shipped(embedded::validation(), set);
+    return shipped ? shipped->document.root().text("cause", "") : "";
 }
 
 ValidationSet read_validation_set(const std::string& path, std::string text, const std::string& table_path,

@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/algorithm/string/replace.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tools/output/report_text.hpp"
 #include "tools/output/validation_text.hpp"
 
 namespace weft {
@@ -51,6 +56,18 @@ TEST(validity, prefers_runs_that_share_the_traits_that_matter_most) {
     EXPECT_THAT(validity.step_time.unlike, ElementsAre("framework", "model"));
     EXPECT_THAT(validity.step_time.sets, ElementsAre("near"));
     EXPECT_THAT(validity_text(validity), HasSubstr("memory     not validated for fsdp, experts; nearest: 1 of sizes"));
+}
+
+// Of a shipped set its cause, and of one that says none that nobody knows.
+TEST(validity, says_why_where_errors_are_large) {
+    const std::string told = "gpt-oss-bridge: " + load_validation_set("gpt-oss-bridge").cause + "\n";
+    std::string other(record);
+    boost::replace_all(other, "far,", "gpt-oss-bridge,");
+    boost::replace_all(other, ",-5.0", ",-11.0");
+    EXPECT_THAT(validity_text(validity_of(job(1024), other)), HasSubstr("bias -11.0 %\n             " + told));
+    EXPECT_THAT(validity_text(validity_of(job(16), record)), HasSubstr("\n             near: why is not known\n"));
+    EXPECT_THAT(validity_text(validity_of(job(1024), record)), testing::Not(HasSubstr("why")));
+    EXPECT_THAT(evidence_json(validity_of(job(16), record).step_time).at("causes").at("near"), Json());
 }
 
 TEST(validity, has_nothing_to_say_of_a_device_without_runs) {
