@@ -42,8 +42,9 @@ std::vector<Alignment> read_alignments(Field& field) {
     for (Field& entry : field.list("value")) {
         Alignment alignment{.multiple = entry.count("multiple"), .share = entry.number("share")};
         share_of(entry, "share", alignment.share);
-        entry.error_if(!alignments.empty() && alignment.multiple <= alignments.back().multiple, "multiple",
-                       "expected more than {}, the one before", alignments.back().multiple);
+        if (!alignments.empty() && alignment.multiple <= alignments.back().multiple) {
+            entry.error("multiple", "expected more than {}, the one before", alignments.back().multiple);
+        }
         alignment.of = entry.enumerator("of", Alignment::Of::all);
         entry.done();
         alignments.push_back(alignment);

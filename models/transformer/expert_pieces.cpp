@@ -103,10 +103,8 @@ LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSize
     add_map<"experts up">(
         up, model.biases.experts,
         {.rows = expert.rows, .inputs = expert.hidden, .outputs = expert.inputs, .count = expert.local}, e);
-    const std::vector<Kernel> padding(shard.pads_rows ? 1 : 0,
-                                      memory_kernel("row padding", 2.0 * rows * expert.hidden, e));
     const auto pad = [&](std::vector<Kernel>& kernels) {
-        kernels.insert(kernels.end(), padding.begin(), padding.end());
+        if (shard.pads_rows) kernels.push_back(memory_kernel("row padding", 2.0 * rows * expert.hidden, e));
     };
     if (sorted) piece.forward.push_back(before);
     pad(piece.forward);

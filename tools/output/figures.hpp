@@ -14,6 +14,7 @@ std::string percent(double share);              // 0.0421: "4.2 %"
 std::string signed_percent_text(double ratio);  // "+4.2 %"
 std::string rounded(double number);             // to a whole one: "1048576"
 std::string grouped(double number);             // a whole one, digits in groups of three: "12,345"
+std::string short_count(std::uint64_t count);   // three digits, as people count parameters: "8.03B", "125M"
 
 // What `text` makes of each, with commas between; what it makes nothing of is left out.
 template <class Rows, class Text>
@@ -24,8 +25,6 @@ std::string comma_list(const Rows& rows, Text text, std::string_view comma = ", 
     }
     return all;
 }
-
-std::string short_count(std::uint64_t count);  // three digits, as people count parameters: "8.03B", "125M"
 
 // "llama3-8b (8.03B parameters)", "mixtral-8x7b (46.7B parameters, 12.9B active)"
 std::string model_text(std::string_view name, std::uint64_t parameters, std::uint64_t active, std::uint64_t trained);

@@ -207,14 +207,14 @@ static void check_predictions(const Job& job, const Refusals& refuse) {
 
 void check_by_hand(const Job& job, std::vector<JobError>& errors) {
     const Refusals refuse(errors);
-    const bool by_cost = job.layout.split == StageSplit::cost;
+    const bool by_list = job.layout.split == StageSplit::by_hand, by_cost = job.layout.split == StageSplit::cost;
     refuse.when(by_cost && !job.model.teacher.empty(), "layout.split",
                 "a teacher's layers go with the parts, which are not known before their costs are; give a list");
-    if (!by_cost && job.layout.split != StageSplit::by_hand) return;
-    if (job.framework->name != "deepspeed") return by_cost ? void() : check_predictions(job, refuse);
-    refuse("layout.split",
-           "DeepSpeed takes no layout by hand; its partition_method is framework (type:transformer|mlp), even "
-           "(type:transformer), ends (type:transformer|embedding), uniform or parameters");
+    const bool deepspeed = job.framework->name == "deepspeed";
+    if (by_list && !deepspeed) check_predictions(job, refuse);
+    refuse.when((by_list || by_cost) && deepspeed, "layout.split",
+                "DeepSpeed takes no layout by hand; its partition_method is framework (type:transformer|mlp), even "
+                "(type:transformer), ends (type:transformer|embedding), uniform or parameters");
 }
 
 }  // namespace weft
