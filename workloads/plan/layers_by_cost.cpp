@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <ranges>
 
 #include "models/transformer/prediction.hpp"
 #include "workloads/plan/plan.hpp"
@@ -66,9 +65,16 @@ Picoseconds least_heaviest(const std::vector<Picoseconds>& times, std::size_t pa
         }
         return used <= parts;
     };
-    const Picoseconds longest = std::ranges::max(times);
-    const Picoseconds all = std::reduce(times.begin(), times.end());
-    return *std::ranges::lower_bound(std::views::iota(longest, all + 1), true, {}, enough);
+    Picoseconds least = std::ranges::max(times), most = std::reduce(times.begin(), times.end());
+    while (least < most) {
+        const Picoseconds middle = std::midpoint(least, most);
+        if (enough(middle)) {
+            most = middle;
+        } else {
+            least = middle + 1;
+        }
+    }
+    return least;
 }
 
 }  // namespace
