@@ -197,8 +197,10 @@ PlanResult search_layouts(PlanSpace space, const SearchOptions& options) {
     Shelf<Workbench> shelf;
     for_each_on_a_bench(blocks.size(), result, shelf, options,
                         [&](std::size_t i, Workbench& bench) { screen(result, blocks[i], bench, options.every); });
-    const auto fits = [&](std::size_t i) { return result.candidates[i].verdict == Verdict::fits; };
-    auto by_bound = list_of_those<std::size_t>(numbers_below<std::size_t>(result.candidates.size()), fits);
+    std::vector<std::size_t> by_bound;  // few of millions
+    for (std::size_t i = 0; i < result.candidates.size(); ++i) {
+        if (result.candidates[i].verdict == Verdict::fits) by_bound.push_back(i);
+    }
     std::ranges::stable_sort(by_bound, {}, [&](std::size_t i) { return result.candidates[i].bound; });
     std::vector<std::size_t> next;
     do {

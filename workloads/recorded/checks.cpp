@@ -75,9 +75,10 @@ class Matcher {
     // Nodes wait for those of their rank alone. Of each rank one circle is told.
     void check_circles() {
         const Successors successors(program_, found_);
-        std::vector<std::uint32_t> waits = counts_of_dependencies(program_);
-        auto ready = list_of_those<std::uint32_t>(numbers_below<std::uint32_t>(waits.size()),
-                                                  [&](std::uint32_t at) { return waits[at] == 0; });
+        std::vector<std::uint32_t> waits = counts_of_dependencies(program_), ready;  // few of millions are ready
+        for (std::uint32_t at = 0; at < waits.size(); ++at) {
+            if (waits[at] == 0) ready.push_back(at);
+        }
         while (!ready.empty()) {
             const std::uint32_t at = ready.back();
             ready.pop_back();

@@ -301,13 +301,15 @@ Seconds Screen::bound() {
         stages.push_back(std::move(work));
     }
     double time = 0, on_the_way = 0;  // before a stage begins, and after it has ended
+    const bool goes_back = copies == 1 && !job.schedule->needs.weights_apart;
     std::vector<bool> seen(stages.size());
     for (const auto& [stage, chunk] : job.schedule->path(job.pipeline_shape(), 0)) {
+        if (goes_back && stage > 0) on_the_way += crossings.backward_crossing[stage];
         if (!seen[stage]) time = std::max(time, on_the_way + stages[stage].all);
         seen[stage] = true;
         if (copies > 1) continue;
         on_the_way += stages[stage].parts[chunk].forward + crossings.forward_crossing[stage];
-        if (!job.schedule->needs.weights_apart) on_the_way += stages[stage].parts[chunk].backward;
+        if (goes_back) on_the_way += stages[stage].parts[chunk].backward;
     }
     constexpr double rounding = 1e-9;
     return Seconds{time * (1 - rounding)};
