@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -48,6 +49,13 @@ class Table {
         WEFT_CHECK(rows_.size() <= std::numeric_limits<std::underlying_type_t<Id>>::max(), "more rows than ids");
         rows_.push_back(std::move(row));
         return Id(static_cast<std::underlying_type_t<Id>>(rows_.size() - 1));
+    }
+    // Appends `rows`, `times` over.
+    void repeat(std::span<const T> rows, std::uint32_t times) {
+        WEFT_CHECK(
+            std::uint64_t{times} * rows.size() + rows_.size() <= std::numeric_limits<std::underlying_type_t<Id>>::max(),
+            "more rows than ids");
+        for (std::uint32_t i = 0; i < times; ++i) rows_.insert(rows_.end(), rows.begin(), rows.end());
     }
     std::size_t size() const { return rows_.size(); }
     bool empty() const { return rows_.empty(); }

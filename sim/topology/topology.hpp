@@ -13,7 +13,6 @@
 
 #include "sim/base/check.hpp"
 #include "sim/base/quantity.hpp"
-#include "sim/base/repeated_table.hpp"
 #include "sim/base/table.hpp"
 #include "sim/topology/link_move.hpp"
 
@@ -182,7 +181,9 @@ struct Topology {
     std::uint32_t local_of(RankId rank) const { return static_cast<std::uint32_t>(rank) % ranks_per_node; }
     std::uint32_t vertices() const { return static_cast<std::uint32_t>(node_kind_.size()); }
     NodeKind node_kind(NodeId vertex) const { return node_kind_[vertex]; }
-    std::uint32_t vertices_of(NodeKind kind) const { return node_kind_.count(kind); }                      // how many
+    std::uint32_t vertices_of(NodeKind kind) const {  // how many
+        return static_cast<std::uint32_t>(std::ranges::count(node_kind_, kind));
+    }
     NodeId endpoint(RankId rank) const { return NodeId(node_of(rank) * node_vertices + local_of(rank)); }  // its vertex
     std::uint32_t links() const { return static_cast<std::uint32_t>(link_class_.size()); }
     LinkEnds ends(LinkId id) const { return wiring->ends(id); }
@@ -193,7 +194,7 @@ struct Topology {
     bool joins_switches(LinkId id) const { return wiring->joins_switches(id); }
     Table<LinkClassId, std::uint32_t> links_of_class() const {  // how many
         Table<LinkClassId, std::uint32_t> links(classes.size(), 0);
-        for (LinkClassId id{}; id != links.end_id(); id = next(id)) links[id] = link_class_.count(id);
+        for (const LinkClassId id : link_class_) ++links[id];
         return links;
     }
     const LinkClass& link(LinkId id) const { return classes[link_class(id)]; }
@@ -212,11 +213,11 @@ struct Topology {
     void add_links(std::span<const LinkClassId> link_classes, std::uint32_t times) {
         link_class_.repeat(link_classes, times);
     }
-    void set_class(LinkId id, LinkClassId link_class) { link_class_.replace(id, link_class); }
+    void set_class(LinkId id, LinkClassId link_class) { link_class_[id] = link_class; }
 
   private:
-    RepeatedTable<NodeId, NodeKind> node_kind_;
-    RepeatedTable<LinkId, LinkClassId> link_class_;
+    Table<NodeId, NodeKind> node_kind_;
+    Table<LinkId, LinkClassId> link_class_;
 };
 
 }  // namespace weft
