@@ -32,22 +32,10 @@ class CallKinds {
             shape_.push_back(shapes.try_emplace(shape, next_shape).first->second);
         }
         std::vector<bool> used(shapes.size() * lanes_, false);
-        const auto use = [&](OpId id) {
-            const Op& op = program.ops[id];
+        for_each_run(program, [&](const Op& op, std::uint32_t) {
             if (op.kind == OpKind::exchange)
                 used[shape_[program.communication_of(op)] * lanes_ + index(lane_of(op))] = true;
-        };
-        std::vector<bool> runs(program.routines.size(), false);
-        for (const RankClass& rank_class : program.classes) {
-            for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
-                use(op);
-                if (program.ops[op].kind == OpKind::routine) runs[program.ops[op].subject] = true;
-            }
-        }
-        for (RoutineId id{}; id != program.routines.end_id(); id = next(id)) {
-            const Routine& routine = program.routines[id];
-            for (std::uint32_t i = 0; runs[index(id)] && i < routine.ops; ++i) use(OpId{routine.first_op + i});
-        }
+        });
         slot_.resize(used.size());
         for (LaneId lane{}; index(lane) < lanes_; lane = next(lane)) {
             for (const auto& [shape, number] : shapes) {  // in the order of operation, group size, message and method
@@ -110,13 +98,11 @@ class ClassBreakdown {
         std::optional<RoutineParts::Reader> parts;
         if (!timeline_.parts.empty()) parts.emplace(timeline_.parts[id]);
         begin_op_ = rank_class.begin_op();
-        rank_ = rank_class.representative;
+        class_ = id;
         if (rank_class.routine_ops > 0) find_others(rank_class);
         for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
-            const Op& what = program_.ops[op];
-            if (what.kind == OpKind::routine) {
-                const Routine& routine = program_.routines[RoutineId(what.subject)];
-                parts->visit_run(routine, [&](const RoutinePart& part) { add_part(part, op); });
+            if (program_.ops.shared(op, id).kind == OpKind::routine) {
+                parts->visit_run(program_.routine_of(op, id), [&](const RoutinePart& part) { add_part(part, op); });
             } else {
                 add(op, timeline_.spans[op]);
             }
@@ -154,7 +140,7 @@ class ClassBreakdown {
     }
 
     void add(OpId id, const Span& span, std::optional<OpId> caller = {}) {
-        const Op& op = program_.ops[id];
+        const Op op = op_of(id);
         if (op.kind == OpKind::compute) {
             attribution_.add(op.lane, {span.begin, span.end, place_of(op)});
             delays_ += delay(id, span, caller);
@@ -176,9 +162,10 @@ class ClassBreakdown {
 
     // By how many ticks a compute op took longer than it would have undisturbed.
     std::int64_t delay(OpId op, const Span& span, std::optional<OpId> caller) const {
-        if (program_.ops[op].lane != program_.contended) return 0;
-        return span.end.femtoseconds - (span.begin + works_.of(op, rank_, caller)).femtoseconds;
+        if (program_.ops.shared(op, class_).lane != program_.contended) return 0;
+        return span.end.femtoseconds - (span.begin + works_.of(op, class_, caller)).femtoseconds;
     }
+    Op op_of(OpId id) const { return program_.ops.at(id, class_); }
     // What computes beside the compute lane comes after all lanes.
     std::uint32_t place_of(const Op& op) const {
         if (op.kind == OpKind::exchange) return place_[kinds_.lane_of(op)];
@@ -190,9 +177,9 @@ class ClassBreakdown {
         others_.clear();
         for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
             const Span& span = timeline_.spans[op];
-            const OpKind kind = program_.ops[op].kind;
+            const Op& what = program_.ops.shared(op, class_);
             const bool is_other =
-                kind == OpKind::exchange || (kind == OpKind::compute && program_.ops[op].lane != compute_);
+                what.kind == OpKind::exchange || (what.kind == OpKind::compute && what.lane != compute_);
             if (is_other && span.begin < span.end) others_.push_back({span.begin, span.end});
         }
         std::ranges::sort(others_, {}, &Interval::begin);
@@ -210,14 +197,14 @@ class ClassBreakdown {
     // The units beside which something else may go on are looked at one by one.
     void add_part(const RoutinePart& part, OpId caller) {
         const auto visit = [&](OpId op, const Span& span) { add(op, span, caller); };
-        if (part.is_one_op()) return timeline_.visit(part, visit);
+        if (part.is_one_op()) return timeline_.visit(class_, part, visit);
         const auto other =
             std::ranges::partition_point(others_, [&part](const Interval& one) { return one.end <= part.begin; });
         std::uint32_t from = part.end(), to = part.end();
         if (other != others_.end() && other->begin < part.over) {
             auto last = other;
             while (last + 1 != others_.end() && (last + 1)->begin < part.over) ++last;
-            const RoutineTimes& times = timeline_.routine_times;
+            const RoutineTimes::OfClass times = timeline_.routine_times.of(class_);
             const std::int64_t start = part.begin.femtoseconds - times.begin(part.first, part.beside);
             const auto last_begun = [&](Instant by) {
                 return times.last_begun(part.first, part.end(), by.femtoseconds - start, part.beside);
@@ -242,13 +229,14 @@ class ClassBreakdown {
     }
 
     void add_passes(const RankClass& rank_class) {
-        if (timeline_.routine_times.ops() == 0) return;
+        if (timeline_.routine_times.empty()) return;
+        const RoutineTimes::OfClass times = timeline_.routine_times.of(class_);
         for (const Disturbance beside : {Disturbance::none, Disturbance::transfer}) {
             std::vector<std::int64_t>& passes = passes_[static_cast<std::size_t>(beside)];
             std::int64_t sum = 0;
             for (std::uint32_t op = begin_op_; op < rank_class.first_op; ++op) {
                 sum += std::exchange(passes[op - begin_op_], 0);
-                if (sum > 0 && timeline_.routine_times.end(op) > 0) {
+                if (sum > 0 && times.end(op) > 0) {
                     add_passes(op, static_cast<std::uint64_t>(sum), beside);
                 }
             }
@@ -257,9 +245,9 @@ class ClassBreakdown {
 
     // Of two ops side by side the one with the lower place has the time that they share.
     void add_passes(std::uint32_t unit, std::uint64_t passes, Disturbance beside) {
-        const RoutineTimes& times = timeline_.routine_times;
+        const RoutineTimes::OfClass times = timeline_.routine_times.of(class_);
         const std::uint32_t ops = times.ops_of_unit(unit);
-        const auto op = [&](std::uint32_t i) -> const Op& { return program_.ops[OpId{unit + i}]; };
+        const auto op = [&](std::uint32_t i) { return op_of(OpId{unit + i}); };
         const bool second_comes_first = ops == 2 && place_of(op(1)) < place_of(op(0));
         std::int64_t taken = 0;
         for (std::uint32_t n = 0; n < ops; ++n) {
@@ -310,7 +298,7 @@ class ClassBreakdown {
     std::vector<Interval> others_;
     // Of the class at hand.
     std::uint32_t begin_op_ = 0;
-    RankId rank_{};
+    RankClassId class_{};
     // By disturbance and op from there on: how much more often it went by, with nothing else beside it, than the one
     // before.
     std::array<std::vector<std::int64_t>, 2> passes_;

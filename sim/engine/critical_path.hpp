@@ -66,7 +66,7 @@ class CriticalPath {
         std::vector<std::int64_t> slack(program_.ops.size());
         const auto latest_begin = [&](OpId op) { return timeline_.spans[op].begin.femtoseconds + slack[index(op)]; };
         for (std::size_t past = order.size(); past > 0;) {
-            const Op& last = program_.ops[order[past - 1]];
+            const Op last = program_.ops[order[past - 1]];
             const bool meets = last.kind == OpKind::exchange;
             const std::size_t first = past - (meets ? parties_.of(ExchangeId(last.subject)).size() : 1);
             const auto node = std::span(order).subspan(first, past - first);

@@ -25,8 +25,7 @@ std::uint64_t flows_of(const Program& program) {
         })));
     }
     double all = 0.0;
-    for_each_run(program, [&](OpId op, std::uint32_t times) {
-        const Op& what = program.ops[op];
+    for_each_run(program, [&](const Op& what, std::uint32_t times) {
         if (what.kind != OpKind::exchange) return;
         const Exchange& exchange = program.exchanges[ExchangeId(what.subject)];
         all += static_cast<double>(flows[exchange.communication]) * times / exchange.parties;
@@ -106,66 +105,8 @@ std::vector<Table<PatternId, Bytes>> moved_in_slices(const Program& program, con
     return std::move(recorder).take();
 }
 
-namespace {
-
-constexpr std::size_t most_lines = 10;
-
-enum class Reason : std::uint8_t { nothing, dependency, partner };
-
-struct Wait {
-    OpId on{};
-    Reason why = Reason::nothing;
-};
-
-// For every op that is not over, the first thing that it waits for.
-Table<OpId, Wait> find_waits(const Program& program, const ExchangeOps& parties,
-                             const Table<OpId, std::uint8_t>& is_over) {
-    Table<OpId, Wait> waits(program.ops.size());
-    for (OpId id{}; id != program.ops.end_id(); id = next(id)) {
-        if (is_over[id] != 0) continue;
-        for (const OpId after : program.successors_of(id)) {
-            if (waits[after].why == Reason::nothing) waits[after] = {id, Reason::dependency};
-        }
-    }
-    for (OpId id{}; id != program.ops.end_id(); id = next(id)) {
-        if (is_over[id] != 0 || waits[id].why != Reason::nothing) continue;  // else it has come to an exchange
-        for (const auto [party, rank_class] : parties.of(ExchangeId(program.ops[id].subject))) {
-            if (waits[party].why != Reason::dependency) continue;
-            waits[id] = {party, Reason::partner};
-            break;
-        }
-    }
-    return waits;
-}
-
-// Every op that is not over waits for another one, so any walk along the waits runs into a circle.
-std::vector<OpId> find_circle(const Table<OpId, Wait>& waits, OpId start) {
-    Table<OpId, std::uint8_t> seen(waits.size(), 0);
-    OpId op = start;
-    while (seen[op] == 0) {
-        seen[op] = 1;
-        WEFT_CHECK(waits[op].why != Reason::nothing, "an op neither runs nor waits");
-        op = waits[op].on;
-    }
-    std::vector<OpId> circle{op};
-    for (OpId next_op = waits[op].on; next_op != op; next_op = waits[next_op].on) circle.push_back(next_op);
-    // The same text wherever the walk entered it.
-    std::rotate(circle.begin(), std::min_element(circle.begin(), circle.end()), circle.end());
-    return circle;
-}
-
-std::string reason(const Program& program, OpId op, const Wait& wait) {
-    if (wait.why == Reason::partner) return "its partner in the exchange";
-    if (program.ops[op].lane == program.ops[wait.on].lane) {
-        return fmt::format("ahead of it on lane {}", program.lanes[index(program.ops[op].lane)]);
-    }
-    return "which it depends on";
-}
-
-}  // namespace
-
 std::string describe(const Program& program, OpId id) {
-    const Op& op = program.ops[id];
+    const Op op = program.ops[id];
     std::string text = fmt::format("{}: {} #{}", program.classes[program.class_of(id)].name,
                                    program.labels[index(op.label)], op.index);
     if (op.part != 0) text += fmt::format(", part {}", op.part);
@@ -173,28 +114,36 @@ std::string describe(const Program& program, OpId id) {
 }
 
 std::string explain_deadlock(const Program& written) {
+    constexpr std::size_t most_lines = 10;
     const Program program = unfold(written);
     const ExchangeOps parties(program);
     Table<OpId, std::uint8_t> is_over(program.ops.size(), 0);
     for (const OpId op : order_of(program, parties)) is_over[op] = 1;
-    const auto stuck = std::ranges::count(is_over, 0);
-    const OpId start{static_cast<std::uint32_t>(std::ranges::find(is_over, 0) - is_over.begin())};
-    const Table<OpId, Wait> waits = find_waits(program, parties, is_over);
-    const std::vector<OpId> circle = find_circle(waits, start);
-
-    std::string text = fmt::format("deadlock: {} of {} ops can never finish; {} of them wait in a circle:", stuck,
-                                   program.ops.size(), circle.size());
-    for (std::size_t i = 0; i < circle.size(); ++i) {
-        if (i == most_lines - 1 && circle.size() > most_lines) {
-            text += fmt::format("\n  ... {} more ...", circle.size() - most_lines);
-            i = circle.size() - 1;
-        }
-        const OpId op = circle[i];
-        text += fmt::format("\n  {} waits for {} ({})", i == 0 ? describe(program, op) : "which",
-                            describe(program, waits[op].on), reason(program, op, waits[op]));
-        text += i + 1 == circle.size() ? "" : ",";
+    // What each op that is not over waits for: one before it, or where it has come to an exchange, a party that has
+    // not.
+    Table<OpId, OpId> before(program.ops.size(), no_op);
+    for (OpId op{}; op != program.ops.end_id(); op = next(op)) {
+        if (is_over[op] != 0) continue;
+        for (const OpId after : program.successors_of(op)) before[after] = op;
     }
-    return text;
+    const auto waits_for = [&](OpId op) {
+        if (before[op] != no_op) return before[op];
+        const auto others = parties.of(ExchangeId(program.ops[op].subject));
+        return std::ranges::find_if(others, [&](const Party& other) { return before[other.op] != no_op; })->op;
+    };
+    // Every one waits for another, so any walk runs into a circle.
+    std::vector<OpId> walk{OpId{static_cast<std::uint32_t>(std::ranges::find(is_over, 0) - is_over.begin())}};
+    auto first = walk.end();
+    while (first == walk.end()) {
+        walk.push_back(waits_for(walk.back()));
+        first = std::find(walk.begin(), walk.end() - 1, walk.back());
+        if (first == walk.end() - 1) first = walk.end();
+    }
+    const auto circle = std::span(first, walk.end() - 1);
+    std::string text = fmt::format("deadlock: {} of {} ops can never finish; of {}, each waits for the next:",
+                                   std::ranges::count(is_over, 0), program.ops.size(), circle.size());
+    for (const OpId op : circle.first(std::min(circle.size(), most_lines))) text += "\n  " + describe(program, op);
+    return text + (circle.size() > most_lines ? "\n  ..." : "") + "\nand the last for the first";
 }
 
 }  // namespace weft

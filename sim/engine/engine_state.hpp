@@ -1,8 +1,7 @@
 // What has happened in a run and what waits, whatever the network: the event loop (run.hpp) moves it on.
 //
-// What is read and written of an op, and of an exchange, whenever something happens to it lies together. A large
-// program has tables many times as large as a cache, and every op is somewhere else in them: eight ops, or five
-// exchanges, on a cache line.
+// What is the same of all classes that share a course is looked up where that is kept, which stays in a cache; tables
+// of all ops, many times as large, hold what differs alone.
 #pragma once
 
 #include <algorithm>
@@ -23,43 +22,6 @@
 
 namespace weft {
 
-// Which rank class an op belongs to, at hand while time runs: of every so many ops the class of the first is known, and
-// the right one is there or a little further on. That much stays in a cache, which a table of all ops does not.
-class ClassOfOp {
-  public:
-    explicit ClassOfOp(const Program& program) {
-        ends_.reserve(program.classes.size());
-        near_.reserve(program.ops.size() / stride + 1);
-        for (const RankClass& rank_class : program.classes) {
-            const RankClassId id = ends_.push_back(rank_class.end_op());
-            while (near_.size() * stride < rank_class.end_op()) near_.push_back(id);
-        }
-    }
-
-    RankClassId operator[](OpId op) const {
-        RankClassId id = near_[index(op) / stride];
-        while (ends_[id] <= index(op)) id = next(id);
-        return id;
-    }
-
-  private:
-    static constexpr std::size_t stride = 64;
-
-    Table<RankClassId, std::uint32_t> ends_;  // the op past the last one of each class
-    std::vector<RankClassId> near_;           // classes of ops 0, `stride`, ...
-};
-
-struct OpState {
-    static constexpr std::uint32_t most_predecessors = (1U << 24U) - 1;
-
-    std::uint32_t waits_for : 24 = 0;  // predecessors that are not over; of a routine's op they start anew each time
-    std::uint32_t is_of_routine : 1 = 0;
-    std::uint32_t is_head : 1 = 0;      // of what may run ahead
-    std::uint32_t leads_on : 1 = 0;     // nothing waits for it but the op after it, as it is with nearly all
-    std::uint32_t first_successor = 0;  // Program::successor_start
-};
-static_assert(sizeof(OpState) == 8);
-
 struct ExchangeState {
     std::uint32_t missing = 0;      // parties that have not arrived, with the one that comes
     std::uint32_t step = 0;         // of ExchangeSteps: the one under way, or the first
@@ -76,13 +38,17 @@ class EngineState {
   public:
     EngineState(const Program& program, LegTime leg_time)
         : program_(program),
-          class_of_(program),
           works_(program),
           contended_(program),
           parties_(program),
           steps_(program, leg_time),
-          ops_(op_states(program)),
+          traits_(op_traits(program)),
           exchanges_(exchange_states(program, steps_, parties_)) {
+        waits_for_.reserve(program.ops.size());
+        for (const RankClass& one : program.classes) {
+            for (std::uint32_t op = one.course; op < one.past_course(); ++op)
+                waits_for_.push_back(program.ops.predecessors[op]);
+        }
         ready_.reserve(most_in_flight(program));
         timeline_.spans = Table<OpId, Span>(program.ops.size(), {Instant::never(), Instant::never(), Instant::never()});
         if (program.routines.empty()) return;
@@ -103,62 +69,65 @@ class EngineState {
     void schedule(Instant at, EventKind kind, std::uint32_t subject) {
         events_.push(now_, at.femtoseconds - now_.femtoseconds, {subject, kind});
     }
-    std::int64_t work_of(OpId compute) const {
-        if (works_.are_constant()) return ticks(program_.work[program_.ops[compute].subject]);
-        const RankClassId rank_class = class_of_[compute];
-        return ticks(works_.of(compute, program_.classes[rank_class].representative, caller_of(compute, rank_class)));
+    RankClassId class_of(OpId op) const { return program_.class_of(op); }
+    std::int64_t work_of(OpId compute, RankClassId rank_class) const {
+        const bool is_called = traits_[kept(compute, rank_class)].is_of_routine;
+        return ticks(works_.of(compute, rank_class, is_called ? std::optional(caller_[rank_class]) : std::nullopt));
     }
-    std::optional<OpId> caller_of(OpId op, RankClassId rank_class) const {
-        return ops_[op].is_of_routine ? std::optional(caller_[rank_class]) : std::nullopt;
-    }
-    std::span<const OpId> successors_of(OpId op) const {
-        const OpId* const all = program_.successors.data();
-        return {all + ops_[op].first_successor, all + ops_[next(op)].first_successor};
-    }
+    std::uint32_t kept(OpId op, RankClassId rank_class) const { return program_.ops.places.kept(op, rank_class); }
     std::span<const Party> parties_of(ExchangeId exchange) const {
         return parties_.between(exchanges_[exchange].first_party, exchanges_[next(exchange)].first_party);
     }
-    // Whether an op waits for no other when the run begins.
-    bool is_first(OpId op) const {
-        return ops_[op].waits_for == 0 && program_.predecessors[op] == 0 && !ops_[op].is_of_routine;
+    // Those that wait for no other.
+    std::vector<OpId> first_ops() const {
+        std::vector<OpId> first;
+        for (const RankClass& one : program_.classes) {
+            for (OpId op{one.first_op}; index(op) < one.end_op(); op = next(op)) {
+                if (waits_for_[op] == 0) first.push_back(op);
+            }
+        }
+        return first;
     }
 
     // `end`: now, or before.
-    void complete(OpId op, Instant end) {
+    void complete(OpId op, RankClassId rank_class, Instant end) {
         Span& span = timeline_.spans[op];
         span.end = end;
-        if (ops_[op].is_of_routine) record_part(op, span);
-        pass_on(op);
+        if (traits_[kept(op, rank_class)].is_of_routine) record_part(op, rank_class, span);
+        pass_on(op, rank_class);
     }
     // Leaves the ops that waited for nothing else on ready_.
-    void pass_on(OpId op) {
-        if (ops_[op].leads_on) return release(next(op));
-        for (const OpId successor : successors_of(op)) release(successor);
+    void pass_on(OpId op) { pass_on(op, class_of(op)); }
+    void pass_on(OpId op, RankClassId rank_class) {
+        if (traits_[kept(op, rank_class)].leads_on) return release(next(op), rank_class);
+        for (const OpId successor : program_.ops.successors_of(op, rank_class)) release(successor, rank_class);
     }
-    void release(OpId op) {
-        OpState& state = ops_[op];
-        if (--state.waits_for != 0) return;
-        if (state.is_of_routine) state.waits_for = program_.predecessors[op] & OpState::most_predecessors;
+    void release(OpId op, RankClassId rank_class) {
+        std::uint32_t& waits_for = waits_for_[op];
+        if (--waits_for != 0) return;
+        const std::uint32_t number = kept(op, rank_class);
+        if (traits_[number].is_of_routine) waits_for = program_.ops.predecessors[number];
         ready_.push_back(op);
     }
 
     // An op of a routine that did not go as planned. Its exchange starts anew the next time: nobody can come to that
     // before all are through with this one.
-    void record_part(OpId op, const Span& span) {
-        RoutineParts& parts = timeline_.parts[class_of_[op]];
+    void record_part(OpId op, RankClassId rank_class, const Span& span) {
+        RoutineParts& parts = timeline_.parts[rank_class];
         const RoutinePart part{.first = static_cast<std::uint32_t>(op),
                                .ops = 1,
                                .posted = span.posted,
                                .begin = span.begin,
                                .over = span.end};
         // Of two side by side the second may have been over first.
-        if (!ops_[op].leads_on && parts.last().ops > 0 && parts.last().first == part.end()) {
+        if (!traits_[kept(op, rank_class)].leads_on && parts.last().ops > 0 && parts.last().first == part.end()) {
             parts.add_before_last(part);
         } else {
             parts.add(part);
         }
-        if (program_.ops[op].kind != OpKind::exchange) return;
-        const auto id = ExchangeId(program_.ops[op].subject);
+        const Op& what = program_.ops.shared(op, rank_class);
+        if (what.kind != OpKind::exchange) return;
+        const ExchangeId id = program_.ops.exchange(what, rank_class);
         const Exchange& exchange = program_.exchanges[id];
         exchanges_[id].step = steps_.first(exchange.communication);
         exchanges_[id].missing = exchange.parties;
@@ -175,23 +144,23 @@ class EngineState {
         }
     }
 
-    static Table<OpId, OpState> op_states(const Program& program) {
-        Table<OpId, OpState> states(program.ops.size() + 1);
-        for (OpId id{}; id != program.ops.end_id(); id = next(id)) {
-            WEFT_CHECK(program.predecessors[id] <= OpState::most_predecessors, "an op waits for too many others");
-            OpState& state = states[id];
-            state.waits_for = program.predecessors[id] & OpState::most_predecessors;
-            const std::span<const OpId> successors = program.successors_of(id);
-            state.leads_on = successors.size() == 1 && successors.front() == next(id) ? 1 : 0;
-            state.first_successor = program.successor_start[index(id)];
+    // Of an op that is kept.
+    struct OpTraits {
+        bool is_of_routine : 1 = false;  // it waits anew each time
+        bool is_head : 1 = false;        // of what may run ahead
+        bool leads_on : 1 = false;       // nothing waits for it but the op after it, as it is with nearly all
+    };
+    static std::vector<OpTraits> op_traits(const Program& program) {
+        const Operations& ops = program.ops;
+        std::vector<OpTraits> traits(ops.kept.size());
+        for (std::uint32_t op = 0; op < traits.size(); ++op) {
+            const std::uint32_t first = ops.successor_start[op];
+            traits[op].leads_on = ops.successor_start[op + 1] == first + 1 && ops.successors[first] == op + 1;
         }
-        states[program.ops.end_id()].first_successor = program.successor_start.back();
-        for (const RankClass& rank_class : program.classes) {
-            for (std::uint32_t op = rank_class.begin_op(); op < rank_class.first_op; ++op) {
-                states[OpId{op}].is_of_routine = 1;
-            }
+        for (const Routine& routine : program.routines) {
+            for (std::uint32_t i = 0; i <= routine.ops; ++i) traits[routine.first_op + i].is_of_routine = true;
         }
-        return states;
+        return traits;
     }
 
     static Table<ExchangeId, ExchangeState> exchange_states(const Program& program, const ExchangeSteps& steps,
@@ -210,8 +179,9 @@ class EngineState {
         timeline.parts.reserve(program.classes.size());
         for (const RankClass& rank_class : program.classes) {
             std::size_t parts = 0;
-            for (std::uint32_t op = rank_class.first_op; op < rank_class.end_op(); ++op) {
-                const Op& what = program.ops[OpId{op}];
+            const auto own =
+                std::span(program.ops.kept).subspan(rank_class.course + rank_class.routine_ops, rank_class.ops);
+            for (const Op& what : own) {
                 if (what.kind == OpKind::routine) parts += program.routines[RoutineId(what.subject)].ops;
             }
             timeline.parts.push_back({});
@@ -221,13 +191,13 @@ class EngineState {
 
     const Program& program_;
     DelayQueue<Event> events_;
-    ClassOfOp class_of_;
     ComputeTimes works_;
     ContendedWork contended_;  // computation, where communication slows it; else its ends are events_
     ExchangeOps parties_;
     ExchangeSteps steps_;
     Timeline timeline_;
-    Table<OpId, OpState> ops_;                    // and one that tells where the successors of the last one end
+    std::vector<OpTraits> traits_;                // of ops that are kept
+    Table<OpId, std::uint32_t> waits_for_;        // how many predecessors of each are not over
     Table<ExchangeId, ExchangeState> exchanges_;  // and one that tells where the parties of the last one end
     Table<RankClassId, OpId> caller_;             // whose routine is under way
     std::vector<OpId> ready_;                     // stack: order within an instant affects no time

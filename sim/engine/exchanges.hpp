@@ -73,18 +73,19 @@ struct Party {
 class ExchangeOps {
   public:
     explicit ExchangeOps(const Program& program) : start_(program.exchanges.size() + 1, 0) {
-        for (const Op& op : program.ops) {
-            if (op.kind == OpKind::exchange) ++start_[op.subject + 1];
-        }
+        const auto for_each = [&program](auto see) {
+            for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
+                for (OpId op{program.classes[id].begin_op()}; index(op) < program.classes[id].end_op(); op = next(op)) {
+                    const Op& what = program.ops.shared(op, id);
+                    if (what.kind == OpKind::exchange) see(index(program.ops.exchange(what, id)), Party{op, id});
+                }
+            }
+        };
+        for_each([this](std::size_t exchange, const Party&) { ++start_[exchange + 1]; });
         for (std::size_t i = 1; i < start_.size(); ++i) start_[i] += start_[i - 1];
         parties_.resize(start_.back());
         std::vector<std::uint32_t> cursor(start_.begin(), start_.end() - 1);
-        for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
-            for (OpId op{program.classes[id].begin_op()}; index(op) < program.classes[id].end_op(); op = next(op)) {
-                const Op& what = program.ops[op];
-                if (what.kind == OpKind::exchange) parties_[cursor[what.subject]++] = {op, id};
-            }
-        }
+        for_each([&](std::size_t exchange, const Party& party) { parties_[cursor[exchange]++] = party; });
     }
 
     // In op order.
@@ -103,20 +104,21 @@ class ExchangeOps {
 // The ops of a program without routines in an order in which they can be over, the parties of an exchange one after
 // another. Without those that can never be.
 inline std::vector<OpId> order_of(const Program& program, const ExchangeOps& parties) {
-    Table<OpId, std::uint32_t> waits_for = program.predecessors;
+    Table<OpId, std::uint32_t> waits_for;
+    for (OpId op{}; op != program.ops.end_id(); op = next(op)) waits_for.push_back(program.predecessors_of(op));
     Table<ExchangeId, std::uint32_t> missing;
     for (const Exchange& exchange : program.exchanges) missing.push_back(exchange.parties);
     std::vector<OpId> order;
     order.reserve(program.ops.size());
     const auto post = [&](OpId op) {
-        const Op& what = program.ops[op];
+        const Op what = program.ops[op];
         if (what.kind != OpKind::exchange) return order.push_back(op);
         const auto exchange = ExchangeId(what.subject);
         if (--missing[exchange] > 0) return;
         for (const Party& party : parties.of(exchange)) order.push_back(party.op);
     };
     for (OpId op{}; op != program.ops.end_id(); op = next(op)) {
-        if (program.predecessors[op] == 0) post(op);
+        if (program.predecessors_of(op) == 0) post(op);
     }
     for (std::size_t i = 0; i < order.size(); ++i) {
         for (const OpId after : program.successors_of(order[i])) {

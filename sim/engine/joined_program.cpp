@@ -17,7 +17,7 @@ class Joiner {
         joined_.labels.push_back("begin");
         joined_.patterns.push_back({});
         joined_.methods.emplace_back();
-        joined_.successor_start.push_back(0);
+        joined_.ops.successor_start.push_back(0);
     }
 
     void add(const ProgramPart& part) {
@@ -34,15 +34,22 @@ class Joiner {
         }
         add_exchanges(part);
         const ComputeTimes works(program);
-        for (const RankClass& one : program.classes) {
-            joined_.classes.push_back(
-                {part.name + one.name, part.move(one.representative), one.weight, size(), part.runs * (one.ops + 1)});
-            for (std::uint32_t run = 0; run < part.runs; ++run) add(part, works, one, run);
+        for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
+            const RankClass& one = program.classes[id];
+            joined_.ops.begin_class();
+            joined_.classes.push_back({.name = part.name + one.name,
+                                       .representative = part.move(one.representative),
+                                       .weight = one.weight,
+                                       .first_op = size(),
+                                       .ops = part.runs * (one.ops + 1),
+                                       .course = size()});
+            for (std::uint32_t run = 0; run < part.runs; ++run) add(part, works, id, run);
+            joined_.ops.places.add_class(part.runs * (one.ops + 1), (joined_.classes.end() - 1)->course);
         }
     }
 
   private:
-    std::uint32_t size() const { return static_cast<std::uint32_t>(joined_.ops.size()); }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(joined_.ops.kept.size()); }
 
     // Those of a run follow the one in which all classes begin it.
     void add_exchanges(const ProgramPart& part) {
@@ -75,41 +82,41 @@ class Joiner {
     }
 
     // What waits for nothing in a run waits for its begin, and what nothing in it waits for, for the next begin does.
-    void add(const ProgramPart& part, const ComputeTimes& works, const RankClass& one, std::uint32_t run) {
+    void add(const ProgramPart& part, const ComputeTimes& works, RankClassId id, std::uint32_t run) {
         const Program& program = *part.program;
+        const RankClass& one = program.classes[id];
         const auto exchange = static_cast<std::uint32_t>(base_.exchanges + run * (program.exchanges.size() + 1));
         const std::uint32_t begin = size(), moved = begin + 1 - one.first_op;
+        std::vector<std::uint32_t>& all = joined_.ops.successors;
         std::uint32_t ends = 0;
-        for (std::uint32_t op = one.first_op; op < one.end_op(); ++op) {
-            if (program.predecessors[OpId{op}] == 0) joined_.successors.push_back(OpId{op + moved});
-            if (program.successors_of(OpId{op}).empty()) ++ends;
+        for (OpId op{one.first_op}; index(op) < one.end_op(); op = next(op)) {
+            if (program.predecessors_of(op) == 0) all.push_back(static_cast<std::uint32_t>(op) + moved);
+            if (program.successors_of(op).empty()) ++ends;
         }
         append({.kind = OpKind::exchange, .subject = exchange, .index = run}, run == 0 ? 0 : ends);
-        for (std::uint32_t number = one.first_op; number < one.end_op(); ++number) {
-            Op op = program.ops[OpId{number}];
+        for (OpId number{one.first_op}; index(number) < one.end_op(); number = next(number)) {
+            Op op = program.ops.at(number, id);
             op.label = LabelId(static_cast<std::uint16_t>(base_.labels + index(op.label)));
             if (op.kind == OpKind::compute && works.are_constant()) {
                 op.subject += static_cast<std::uint32_t>(base_.work);
             } else if (op.kind == OpKind::compute) {  // parts have jitter of their own, in each run the same
                 op.subject = static_cast<std::uint32_t>(joined_.work.size());
-                joined_.work.push_back(works.of(OpId{number}, one.representative));
+                joined_.work.push_back(works.of(number, id));
             }
             if (op.kind == OpKind::exchange) op.subject += exchange + 1;
-            const std::span<const OpId> successors = program.successors_of(OpId{number});
-            for (const OpId after : successors) {
-                joined_.successors.push_back(OpId{static_cast<std::uint32_t>(after) + moved});
-            }
-            if (successors.empty() && run + 1 < part.runs) joined_.successors.push_back(OpId{one.end_op() + moved});
-            append(op, std::max(program.predecessors[OpId{number}], 1U));
+            const OpList successors = program.successors_of(number);
+            for (const OpId after : successors) all.push_back(static_cast<std::uint32_t>(after) + moved);
+            if (successors.empty() && run + 1 < part.runs) all.push_back(one.end_op() + moved);
+            append(op, std::max(program.predecessors_of(number), 1U));
         }
     }
 
     // Its successors are there.
     void append(const Op& op, std::uint32_t predecessors) {
-        joined_.ops.push_back(op);
-        joined_.predecessors.push_back(predecessors);
-        WEFT_CHECK(joined_.successors.size() < std::numeric_limits<std::uint32_t>::max(), "too many dependencies");
-        joined_.successor_start.push_back(static_cast<std::uint32_t>(joined_.successors.size()));
+        Operations& ops = joined_.ops;
+        ops.append(op, predecessors);
+        WEFT_CHECK(ops.successors.size() < std::numeric_limits<std::uint32_t>::max(), "too many dependencies");
+        ops.successor_start.push_back(static_cast<std::uint32_t>(ops.successors.size()));
     }
 
     Program& joined_;

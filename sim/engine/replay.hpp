@@ -31,10 +31,10 @@ class Replay {
         WEFT_CHECK(program.routines.empty(), "a replay of a program with routines");
         for (const OpId op : order_of(program, ExchangeOps(program))) {
             order_.push_back(node(op));
-            const Op& what = program.ops[op];
+            const Op what = program.ops[op];
             if (what.kind != OpKind::exchange || order_.size() == 1) continue;
             Node& before = *(order_.end() - 2);
-            const Op& last = program.ops[before.op];
+            const Op last = program.ops[before.op];
             before.is_last_party = last.kind != OpKind::exchange || last.subject != what.subject;
         }
         WEFT_CHECK(order_.size() == program.ops.size(), "a replay of a program that waits in a circle");
@@ -76,7 +76,7 @@ class Replay {
     };
 
     Node node(OpId op) const {
-        const Op& what = program_.ops[op];
+        const Op what = program_.ops[op];
         const Span& span = timeline_.spans[op];
         const bool meets = what.kind == OpKind::exchange;
         return {.op = op,
@@ -88,7 +88,7 @@ class Replay {
     std::int64_t length(const Node& node, const OtherTimes& times) const {
         std::int64_t length = node.length;
         if (node.kind == OpKind::compute) {
-            if (times.undisturbed) length = ticks(works_.of(node.op, rank_of(node.op)));
+            if (times.undisturbed) length = ticks(works_.of(node.op, program_.class_of(node.op)));
             if (!times.work.empty()) length += longer(node.op, times.work[node.subject]);
         } else if (node.kind == OpKind::exchange) {
             if (!times.dropped.empty() && times.dropped[node.subject]) return 0;
@@ -100,9 +100,8 @@ class Replay {
     // By how much a computation is, if its work takes so many ticks longer.
     std::int64_t longer(OpId compute, std::int64_t work) const {
         if (works_.are_constant()) return work;
-        return std::llround(static_cast<double>(work) * works_.factor(compute, rank_of(compute)));
+        return std::llround(static_cast<double>(work) * works_.factor(compute, program_.class_of(compute)));
     }
-    RankId rank_of(OpId op) const { return program_.classes[program_.class_of(op)].representative; }
 
     const Program& program_;
     const Timeline& timeline_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -14,11 +15,11 @@ namespace {
 enum Flag : unsigned {
     disturbed = 1,
     elsewhere = 2,     // it does not begin with the op after the part before: with this one
-    begins_apart = 4,  // nor when that was over: so many ticks later
-    waited = 8,        // it was posted so many ticks before it began
+    posted_apart = 4,  // it was not posted when that was over: so many ticks later
+    waited = 8,        // it began so many ticks after it was posted
 };
 constexpr unsigned flag_bits = 4;
-constexpr std::size_t most_bytes = 5 + 4 + 3 * 8;
+constexpr std::size_t most_bytes = 5 + 4 + 8 + 2 * 10;
 
 class Writer {
   public:
@@ -47,6 +48,11 @@ Number read(const std::uint8_t*& at) {
     return number;
 }
 
+// Of instants in order.
+std::uint64_t ticks_between(Instant from, Instant to) {
+    return static_cast<std::uint64_t>(to.femtoseconds - from.femtoseconds);
+}
+
 std::uint64_t read_small(const std::uint8_t*& at) {
     std::uint64_t number = 0;
     for (unsigned shift = 0;; shift += 7U) {
@@ -71,14 +77,14 @@ void RoutineParts::add_before_last(const RoutinePart& part) {
 void RoutineParts::store(const RoutinePart& part) {
     unsigned flags = part.beside == Disturbance::transfer ? disturbed : 0U;
     if (part.first != stored_.end()) flags |= elsewhere;
-    if (part.begin != stored_.over) flags |= begins_apart;
+    if (part.posted != stored_.over) flags |= posted_apart;
     if (part.posted != part.begin) flags |= waited;
     Writer writer;
     writer.small(std::uint64_t{part.ops} << flag_bits | flags);
     if (flags & elsewhere) writer.whole(part.first);
-    if (flags & begins_apart) writer.whole(part.begin.femtoseconds - stored_.over.femtoseconds);
-    if (flags & waited) writer.whole(part.begin.femtoseconds - part.posted.femtoseconds);
-    writer.whole(part.over.femtoseconds - part.begin.femtoseconds);
+    if (flags & posted_apart) writer.whole(part.posted.femtoseconds - stored_.over.femtoseconds);
+    if (flags & waited) writer.small(ticks_between(part.posted, part.begin));
+    writer.small(ticks_between(part.begin, part.over));
     bytes_.insert(bytes_.end(), writer.bytes().begin(), writer.bytes().end());
     stored_ = part;
 }
@@ -93,48 +99,49 @@ RoutinePart RoutineParts::Reader::next() {
     RoutinePart part{.first = flags & elsewhere ? read<std::uint32_t>(at_) : before_.end(),
                      .ops = static_cast<std::uint32_t>(head >> flag_bits),
                      .beside = flags & disturbed ? Disturbance::transfer : Disturbance::none,
-                     .posted = {},
-                     .begin = before_.over,
+                     .posted = before_.over,
+                     .begin = {},
                      .over = {}};
-    if (flags & begins_apart) part.begin.femtoseconds += read<std::int64_t>(at_);
-    part.posted = part.begin;
-    if (flags & waited) part.posted.femtoseconds -= read<std::int64_t>(at_);
-    part.over = {part.begin.femtoseconds + read<std::int64_t>(at_)};
+    if (flags & posted_apart) part.posted.femtoseconds += read<std::int64_t>(at_);
+    part.begin = part.posted;
+    if (flags & waited) part.begin.femtoseconds += static_cast<std::int64_t>(read_small(at_));
+    part.over = {part.begin.femtoseconds + static_cast<std::int64_t>(read_small(at_))};
     before_ = part;
     return part;
 }
 
 namespace {
 
+// Ops of a course, which all classes that follow it have alike.
 bool is_computation(const Program& program, std::uint32_t op) {
-    const Op& what = program.ops[OpId{op}];
+    const Op& what = program.ops.kept[op];
     return what.kind == OpKind::compute && what.lane == program.contended;
 }
 
-bool is_own_exchange(const Program& program, std::uint32_t op) {
-    const Op& what = program.ops[OpId{op}];
-    return what.kind == OpKind::exchange && program.exchanges[ExchangeId(what.subject)].parties == 1;
+bool is_own_exchange(const Program& program, RankClassId id, std::uint32_t op) {
+    const Op& what = program.ops.kept[op];
+    return what.kind == OpKind::exchange && program.exchanges[program.ops.exchange(what, id)].parties == 1;
 }
 
 // How many ops before `end` the unit that begins with `first` would have; 0 if it cannot begin one.
-std::uint32_t count_unit(const Program& program, std::uint32_t first, std::uint32_t end) {
+std::uint32_t count_unit(const Program& program, RankClassId id, std::uint32_t first, std::uint32_t end) {
     if (first >= end) return 0;
-    if (is_own_exchange(program, first)) {
-        const std::span<const OpId> next = program.successors_of(OpId{first});
-        const bool is_beside = first + 1 < end && is_computation(program, first + 1) && next.size() == 1 &&
-                               next.front() != OpId{first + 1};
+    if (is_own_exchange(program, id, first)) {
+        const std::span<const std::uint32_t> next = program.ops.kept_successors(first);
+        const bool is_beside =
+            first + 1 < end && is_computation(program, first + 1) && next.size() == 1 && next.front() != first + 1;
         return is_beside ? 2 : 1;
     }
-    return is_computation(program, first) || program.ops[OpId{first}].kind == OpKind::join ? 1 : 0;
+    return is_computation(program, first) || program.ops.kept[first].kind == OpKind::join ? 1 : 0;
 }
 
 bool follows(const Program& program, std::uint32_t unit, std::uint32_t ops, std::uint32_t before) {
     for (std::uint32_t op = unit; op < unit + ops; ++op) {
-        if (program.predecessors[OpId{op}] != unit - before) return false;
+        if (program.ops.predecessors[op] != unit - before) return false;
     }
     for (std::uint32_t op = before; op < unit; ++op) {
-        const std::span<const OpId> next = program.successors_of(OpId{op});
-        if (next.size() != ops || next.front() != OpId{unit} || next.back() != OpId{unit + ops - 1}) return false;
+        const std::span<const std::uint32_t> next = program.ops.kept_successors(op);
+        if (next.size() != ops || next.front() != unit || next.back() != unit + ops - 1) return false;
     }
     return true;
 }
@@ -152,51 +159,64 @@ Instant computation_over(Instant begin, std::int64_t work, Instant exchange_over
 }  // namespace
 
 RoutineTimes::RoutineTimes(const Program& program, const Table<CommunicationId, std::int64_t>& transfers)
-    : ends_(program.ops.size(), 0), places_(program.ops.size(), 0), is_pair_(program.ops.size(), false) {
+    : ends_(program.ops.kept.size(), 0), place_(ends_.size(), 0), is_pair_(ends_.size(), false) {
     const ComputeTimes works(program);
-    for (const RankClass& rank_class : program.classes) {
-        const std::uint32_t end = rank_class.end_op();
-        std::uint32_t op = works.are_constant() ? rank_class.begin_op() : rank_class.first_op;
-        while (op < end) op = find(program, op, end);
+    std::map<std::uint32_t, std::uint32_t> timed;  // how many ops of routines a course has, by its first op
+    std::size_t stays = 0;
+    std::uint32_t past = 0;  // the courses before
+    for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
+        const RankClass& own = program.classes[id];
+        if (own.course >= past) {
+            timed_ = 0;
+            past = own.past_course();
+            std::uint32_t op = own.course + (works.are_constant() ? 0 : own.routine_ops);
+            while (op < past) op = find(program, id, op, past);
+            timed[own.course] = timed_;
+        }
+        classes_.push_back({own.course - own.begin_op(), stays});
+        stays += timed[own.course];
     }
-    add_times(program, works, transfers, Disturbance::none);
-    if (program.interference > 1.0) add_times(program, works, transfers, Disturbance::transfer);
+    for (std::vector<Stay>& each : stays_) {
+        if (&each == &stays_.front() || program.interference > 1.0) each.resize(stays);
+    }
+    for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
+        add_times(program, id, works, transfers, Disturbance::none);
+        if (program.interference > 1.0) add_times(program, id, works, transfers, Disturbance::transfer);
+    }
 }
 
-void RoutineTimes::add_times(const Program& program, const ComputeTimes& works,
+void RoutineTimes::add_times(const Program& program, RankClassId id, const ComputeTimes& works,
                              const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside) {
-    std::vector<Stay>& stays = stays_[index_of(beside)];
-    stays.resize(timed_);
+    const RankClass& own = program.classes[id];
+    Stay* const stays = stays_[index_of(beside)].data() + classes_[id].first_stay;
     Instant begin, over;  // of the unit at hand
-    auto rank_class = program.classes.begin();
-    const auto add = [&](std::uint32_t op, Instant end) {
-        stays[places_[op]] = {begin.femtoseconds, end.femtoseconds};
+    const auto add = [&](std::uint32_t kept, Instant end) {
+        stays[place_[kept]] = {begin.femtoseconds, end.femtoseconds};
         over = std::max(over, end);
     };
-    for (std::uint32_t op = 0, end = 0; op < ends_.size(); op += ops_of_unit(op)) {
-        if (ends_[op] == 0) continue;
-        if (std::exchange(end, ends_[op]) != ends_[op]) over = {};
+    for (std::uint32_t kept = own.course, end = 0, ops = 1; kept < own.past_course(); kept += ops) {
+        ops = is_pair_[kept] ? 2 : 1;
+        if (ends_[kept] == 0) continue;
+        if (std::exchange(end, ends_[kept]) != ends_[kept]) over = {};
         begin = over;
-        const Op &first = program.ops[OpId{op}], &last = program.ops[OpId{op + ops_of_unit(op) - 1}];
-        if (first.kind == OpKind::join) add(op, begin);
+        const Op &first = program.ops.kept[kept], &last = program.ops.kept[kept + ops - 1];
+        if (first.kind == OpKind::join) add(kept, begin);
         if (first.kind == OpKind::exchange) {
-            add(op, after_or_end(begin, transfers[program.communication_of(first)]));
+            add(kept, after_or_end(begin, transfers[program.exchanges[program.ops.exchange(first, id)].communication]));
         }
         if (last.kind != OpKind::compute) continue;
-        while (rank_class->end_op() <= op) ++rank_class;
-        const std::uint32_t computation = op + ops_of_unit(op) - 1;
-        const std::int64_t work = ticks(works.of(OpId{computation}, rank_class->representative));
-        add(computation, computation_over(begin, work, over, beside, program.interference));
+        const std::int64_t work = ticks(works.of(program.ops.places.op(kept + ops - 1, id), id));
+        add(kept + ops - 1, computation_over(begin, work, over, beside, program.interference));
     }
 }
 
-// Notes the routine that begins with `first`, if there is one; returns where to go on looking.
-std::uint32_t RoutineTimes::find(const Program& program, std::uint32_t first, std::uint32_t end) {
-    if (count_unit(program, first, first + 1) == 0) return first + 1;
+// Notes the routine of a course that begins with `first`, if there is one; returns where to go on looking.
+std::uint32_t RoutineTimes::find(const Program& program, RankClassId id, std::uint32_t first, std::uint32_t end) {
+    if (count_unit(program, id, first, first + 1) == 0) return first + 1;
     is_pair_[first] = false;
     std::uint32_t unit = first, ops = 1, past = first + 1;  // `past`: after the last unit of one op
     for (;;) {
-        const std::uint32_t next = unit + ops, count = count_unit(program, next, end);
+        const std::uint32_t next = unit + ops, count = count_unit(program, id, next, end);
         if (count == 0 || !follows(program, next, count, unit)) break;
         is_pair_[next] = count == 2;
         unit = next;
@@ -204,18 +224,18 @@ std::uint32_t RoutineTimes::find(const Program& program, std::uint32_t first, st
         if (ops == 1) past = next + 1;
     }
     if (past < first + fewest_ops) return past;
-    for (std::uint32_t op = first; op < past; op += ops_of_unit(op)) ends_[op] = past;
-    for (std::uint32_t op = first; op < past; ++op) places_[op] = timed_++;
+    for (std::uint32_t op = first; op < past; op += is_pair_[op] ? 2 : 1) ends_[op] = past;
+    for (std::uint32_t op = first; op < past; ++op) place_[op] = timed_++;
     return past;
 }
 
-std::uint32_t RoutineTimes::last_begun(std::uint32_t first, std::uint32_t end, std::int64_t by,
-                                       Disturbance beside) const {
-    const auto stays = stays_[index_of(beside)].begin() + places_[first];
-    const auto past = std::upper_bound(stays, stays + (end - first), by,
-                                       [](std::int64_t ticks, const Stay& stay) { return ticks < stay.begin; });
+std::uint32_t RoutineTimes::OfClass::last_begun(std::uint32_t first, std::uint32_t end, std::int64_t by,
+                                                Disturbance beside) const {
+    const Stay* const stays = &stay(first, beside);
+    const Stay* const past = std::upper_bound(stays, stays + (end - first), by,
+                                              [](std::int64_t ticks, const Stay& stay) { return ticks < stay.begin; });
     const auto last = first + static_cast<std::uint32_t>(past - stays) - 1;
-    return last > first && is_pair_[last - 1] ? last - 1 : last;
+    return last > first && times_.is_pair_[kept(last - 1)] ? last - 1 : last;
 }
 
 }  // namespace weft

@@ -24,7 +24,7 @@ class Engine : EngineState {
   public:
     Engine(const Program& program, N& network, LegTime leg_time = LegTime::real)
         : EngineState(program, leg_time), network_(network), ahead_(program, steps_, network, timeline_) {
-        for (OpId op{}; op != program.ops.end_id(); op = next(op)) ops_[op].is_head = ahead_.is_head(op) ? 1 : 0;
+        for (std::uint32_t kept = 0; kept < traits_.size(); ++kept) traits_[kept].is_head = ahead_.is_head(kept);
         crowded_out_.reserve(program.patterns.size());
         const std::size_t most = most_in_flight(program);
         heads_.reserve(most);
@@ -35,8 +35,7 @@ class Engine : EngineState {
     }
 
     Timeline run() && {
-        for (OpId op{}; op != program_.ops.end_id(); op = next(op)) {
-            if (!is_first(op)) continue;
+        for (const OpId op : first_ops()) {
             ready_.push_back(op);
             post_ready();
         }
@@ -85,7 +84,7 @@ class Engine : EngineState {
     }
     void work_over(OpId op) {
         ++timeline_.events;
-        complete(op, now_);
+        complete(op, class_of(op), now_);
         post_ready();
     }
     void handle_ahead() {
@@ -116,45 +115,45 @@ class Engine : EngineState {
         while (!ready_.empty()) {
             const OpId op = ready_.back();
             ready_.pop_back();
-            post(op);
+            post(op, class_of(op));
         }
     }
 
     // What runs ahead begins once everything of the instant has happened.
-    void post(OpId op) {
-        if (ops_[op].is_head) {
+    void post(OpId op, RankClassId rank_class) {
+        if (traits_[kept(op, rank_class)].is_head) {
             heads_.push_back(op);
         } else {
-            post_alone(op);
+            post_alone(op, rank_class);
         }
     }
 
-    void post_alone(OpId id) {
-        const Op& op = program_.ops[id];
+    void post_alone(OpId id, RankClassId rank_class) {
+        const Op& op = program_.ops.shared(id, rank_class);
         Span& span = timeline_.spans[id];
         span.posted = now_;
         if (op.kind != OpKind::exchange) span.begin = now_;
         switch (op.kind) {
             case OpKind::compute:
-                return compute(id, op);
+                return compute(id, rank_class, op);
             case OpKind::exchange:
-                return arrive(ExchangeId(op.subject));
+                return arrive(program_.ops.exchange(op, rank_class));
             case OpKind::join:
-                return complete(id, now_);
+                return complete(id, rank_class, now_);
             case OpKind::routine:
-                caller_[class_of_[id]] = id;
-                return post(OpId{program_.routines[RoutineId(op.subject)].first_op});
+                caller_[rank_class] = id;
+                return post(OpId{program_.routine_of(id, rank_class).first_op}, rank_class);
             case OpKind::leave:
-                return complete(caller_[class_of_[id]], now_);
+                return complete(caller_[rank_class], rank_class, now_);
         }
     }
 
-    void compute(OpId op, const Op& what) {
+    void compute(OpId op, RankClassId rank_class, const Op& what) {
+        const std::int64_t work = work_of(op, rank_class);
         if (!contended_.concerns(what)) {
-            return schedule(after(now_, work_of(op)), EventKind::work_over, static_cast<std::uint32_t>(op));
+            return schedule(after(now_, work), EventKind::work_over, static_cast<std::uint32_t>(op));
         }
-        const RankClassId rank_class = class_of_[op];
-        contended_.start(now_, rank_class, op, work_of(op));
+        contended_.start(now_, rank_class, op, work);
         disturb(rank_class);
     }
 
@@ -192,7 +191,7 @@ class Engine : EngineState {
     }
     void finish(ExchangeId exchange) {
         transfer<&ContendedWork::end_transfer>(exchange);
-        for (const Party& party : parties_of(exchange)) complete(party.op, now_);
+        for (const Party& party : parties_of(exchange)) complete(party.op, party.rank_class, now_);
     }
 
     // What runs ahead, and stops for what is beside it.
@@ -201,14 +200,15 @@ class Engine : EngineState {
         while (!heads_.empty()) {
             const OpId head = heads_.back();
             heads_.pop_back();
+            const RankClassId rank_class = class_of(head);
             if constexpr (foresees) {
-                const RankClassId rank_class = class_of_[head];
+                const bool is_of_routine = traits_[kept(head, rank_class)].is_of_routine;
                 if (!contended_.is_under_way(rank_class) &&
-                    ahead_.begin(now_, rank_class, head, ops_[head].is_of_routine, contended_.beside(rank_class))) {
+                    ahead_.begin(now_, rank_class, head, is_of_routine, contended_.beside(rank_class))) {
                     continue;
                 }
             }
-            post_alone(head);
+            post_alone(head, rank_class);
             post_ready();
         }
     }
@@ -264,14 +264,16 @@ class Engine : EngineState {
                 continue;
             }
             timeline_.spans[op] = {unit.begin, unit.begin, Instant::never()};
-            if (program_.ops[op].kind == OpKind::exchange) {
-                take_over_exchange(op, unit.begin);
+            const Op& what = program_.ops.shared(op, rank_class);
+            if (what.kind == OpKind::exchange) {
+                take_over_exchange(op, rank_class, program_.ops.exchange(what, rank_class), unit.begin);
             } else if (unit.over[i] <= now_) {
                 ++timeline_.events;
-                complete(op, unit.over[i]);
-            } else if (contended_.concerns(program_.ops[op])) {
+                complete(op, rank_class, unit.over[i]);
+            } else if (contended_.concerns(what)) {
                 const Instant transfer_over = i > 0 ? unit.over[0] : unit.begin;
-                contended_.resume(now_, rank_class, op, work_of(op), unit.begin, unit.beside, transfer_over);
+                contended_.resume(now_, rank_class, op, work_of(op, rank_class), unit.begin, unit.beside,
+                                  transfer_over);
             } else {
                 schedule(unit.over[i], EventKind::work_over, static_cast<std::uint32_t>(op));
             }
@@ -279,11 +281,10 @@ class Engine : EngineState {
         post_ready();
     }
 
-    void take_over_exchange(OpId op, Instant begin) {
-        const auto exchange = ExchangeId(program_.ops[op].subject);
-        const auto [step, since] = ahead_.record_steps(op, begin, now_);
+    void take_over_exchange(OpId op, RankClassId rank_class, ExchangeId exchange, Instant begin) {
+        const auto [step, since] = ahead_.record_steps(exchange, begin, now_);
         const ExchangeSteps::Step& what = steps_[step];
-        if (what.kind == ExchangeSteps::Kind::end) return complete(op, since);
+        if (what.kind == ExchangeSteps::Kind::end) return complete(op, rank_class, since);
         exchanges_[exchange].step = step;
         transfer<&ContendedWork::begin_transfer>(exchange);
         if (what.kind == ExchangeSteps::Kind::latency) {

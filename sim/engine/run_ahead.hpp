@@ -28,7 +28,7 @@ template <NetworkModel N>
 class NothingAhead {
   public:
     NothingAhead(const Program&, ExchangeSteps&, N&, Timeline&) {}
-    static bool is_head(OpId) { return false; }
+    static bool is_head(std::uint32_t) { return false; }
     static Instant next() { return Instant::never(); }
 };
 
@@ -50,11 +50,8 @@ class RunAhead {
         ends_.reserve(runs_.size());
     }
 
-    // Whether what begins with this op may be worth an event.
-    bool is_head(OpId op) const {
-        const auto number = static_cast<std::uint32_t>(op);
-        return times_.end(number) >= number + RoutineTimes::fewest_ops && times_.ops_of_unit(number) == 1;
-    }
+    // Whether what begins with the op that is kept there may be worth an event.
+    bool is_head(std::uint32_t kept) const { return times_.is_head(kept); }
 
     // Begins with `head`, as far as there is room for the flows. Returns false if that is not worth while, or another
     // routine of the class is under way. `is_of_routine`: of the program.
@@ -65,8 +62,9 @@ class RunAhead {
             .first = static_cast<std::uint32_t>(head), .begin = now, .beside = beside, .is_of_routine = is_of_routine};
         run.end = reserve(run, rank_class);
         if (run.end >= run.first + RoutineTimes::fewest_ops) {
-            const std::int64_t last = times_.over(run.end - 1, beside);
-            const Instant over = after_or_end(now, last - times_.begin(run.first, beside));
+            const RoutineTimes::OfClass times = times_.of(rank_class);
+            const std::int64_t last = times.over(run.end - 1, beside);
+            const Instant over = after_or_end(now, last - times.begin(run.first, beside));
             if (std::max(over.femtoseconds, last) < end_of_clock) {
                 ends_.set(rank_class, over);
                 return true;
@@ -116,20 +114,21 @@ class RunAhead {
         ends_.remove(rank_class);
         release(rank_class);
         const Run& run = runs_[rank_class];
-        const std::int64_t start = run.begin.femtoseconds - times_.begin(run.first, run.beside);
-        const std::uint32_t first = times_.last_begun(run.first, run.end, now.femtoseconds - start, run.beside);
+        const RoutineTimes::OfClass times = times_.of(rank_class);
+        const std::int64_t start = run.begin.femtoseconds - times.begin(run.first, run.beside);
+        const std::uint32_t first = times.last_begun(run.first, run.end, now.femtoseconds - start, run.beside);
         Stopped unit{.first = first,
-                     .ops = times_.ops_of_unit(first),
-                     .begin = {start + times_.begin(first, run.beside)},
+                     .ops = times.ops_of_unit(first),
+                     .begin = {start + times.begin(first, run.beside)},
                      .over = {},
                      .beside = run.beside};
-        for (std::uint32_t i = 0; i < unit.ops; ++i) unit.over[i] = {start + times_.over(first + i, run.beside)};
+        for (std::uint32_t i = 0; i < unit.ops; ++i) unit.over[i] = {start + times.over(first + i, run.beside)};
         record(rank_class, first, unit.begin);
         return unit;
     }
 
     // Records the steps of an exchange that are over by `now`. Returns the one that is not, and when it began.
-    std::pair<std::uint32_t, Instant> record_steps(OpId exchange, Instant begin, Instant now) {
+    std::pair<std::uint32_t, Instant> record_steps(ExchangeId exchange, Instant begin, Instant now) {
         return visit_steps(exchange, begin, now, [this](const ExchangeSteps::Step& step, Instant from, Instant to) {
             count(step, 1);
             if (step.kind == ExchangeSteps::Kind::flow) network_.record(step.pattern, step.bytes, from, to);
@@ -175,10 +174,11 @@ class RunAhead {
 
     // Returns the op past the last unit of one op before which there is room for all flows.
     std::uint32_t reserve(Run& run, RankClassId rank_class) {
+        const RoutineTimes::OfClass times = times_.of(rank_class);
         std::uint32_t end = run.first;
-        for (std::uint32_t op = run.first; op < times_.end(run.first);) {
+        for (std::uint32_t op = run.first, past = times.end(op); op < past;) {
             if (!has_room(run, rank_class, OpId{op})) break;
-            const std::uint32_t ops = times_.ops_of_unit(op);
+            const std::uint32_t ops = times.ops_of_unit(op);
             op += ops;
             if (ops == 1) end = op;
         }
@@ -186,8 +186,10 @@ class RunAhead {
     }
 
     bool has_room(Run& run, RankClassId rank_class, OpId op) {
-        if (program_.ops[op].kind != OpKind::exchange) return true;
-        for (const ExchangeSteps::Step& step : steps_.of(program_.communication_of(program_.ops[op]))) {
+        const Op& what = program_.ops.shared(op, rank_class);
+        if (what.kind != OpKind::exchange) return true;
+        const Exchange& exchange = program_.exchanges[program_.ops.exchange(what, rank_class)];
+        for (const ExchangeSteps::Step& step : steps_.of(exchange.communication)) {
             if (step.kind != ExchangeSteps::Kind::flow || holder_[step.pattern] == rank_class) continue;
             if (run.patterns == most_patterns || !network_.reserve(step.pattern)) return false;
             run.pattern[run.patterns++] = step.pattern;
@@ -219,24 +221,30 @@ class RunAhead {
                                              .begin = run.begin,
                                              .over = over});
         } else {
-            times_.visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
-                timeline_.spans[op] = {begin, begin, end_of_op};
-            });
+            times_.of(rank_class)
+                .visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
+                    timeline_.spans[op] = {begin, begin, end_of_op};
+                });
         }
         if (!network_.is_recorded()) return;
-        times_.visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
-            if (program_.ops[op].kind != OpKind::exchange) return;
-            visit_steps(op, begin, end_of_op, [this](const ExchangeSteps::Step& step, Instant from, Instant to) {
-                if (step.kind == ExchangeSteps::Kind::flow) network_.record(step.pattern, step.bytes, from, to);
-            });
-        });
+        times_.of(rank_class)
+            .visit(run.first, end, run.begin, run.beside,
+                   [this, rank_class](OpId op, Instant begin, Instant end_of_op) {
+                       const Op what = program_.ops.at(op, rank_class);
+                       if (what.kind != OpKind::exchange) return;
+                       visit_steps(ExchangeId(what.subject), begin, end_of_op,
+                                   [this](const ExchangeSteps::Step& step, Instant from, Instant to) {
+                                       if (step.kind == ExchangeSteps::Kind::flow)
+                                           network_.record(step.pattern, step.bytes, from, to);
+                                   });
+                   });
     }
 
     void count(OpId op, std::int64_t passes) {
-        if (program_.ops[op].kind == OpKind::compute) timeline_.events += static_cast<std::uint64_t>(passes);
-        if (program_.ops[op].kind != OpKind::exchange) return;
-        for (const ExchangeSteps::Step& step : steps_.of(program_.communication_of(program_.ops[op])))
-            count(step, passes);
+        const Op what = program_.ops[op];
+        if (what.kind == OpKind::compute) timeline_.events += static_cast<std::uint64_t>(passes);
+        if (what.kind != OpKind::exchange) return;
+        for (const ExchangeSteps::Step& step : steps_.of(program_.communication_of(what))) count(step, passes);
     }
     void count(const ExchangeSteps::Step& step, std::int64_t passes) {
         timeline_.events += static_cast<std::uint64_t>(passes);
@@ -248,8 +256,9 @@ class RunAhead {
     // Calls visit(step, begin, end) for the steps that are over by `until`. Returns the one that is not, and when it
     // began.
     template <class Visit>
-    std::pair<std::uint32_t, Instant> visit_steps(OpId exchange, Instant begin, Instant until, Visit visit) const {
-        std::uint32_t at = steps_.first(program_.communication_of(program_.ops[exchange]));
+    std::pair<std::uint32_t, Instant> visit_steps(ExchangeId exchange, Instant begin, Instant until,
+                                                  Visit visit) const {
+        std::uint32_t at = steps_.first(program_.exchanges[exchange].communication);
         for (; steps_[at].kind != ExchangeSteps::Kind::end; ++at) {
             const Instant end{begin.femtoseconds + steps_[at].ticks};
             if (end > until) break;

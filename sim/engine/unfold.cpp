@@ -1,100 +1,80 @@
 #include "sim/engine/timeline.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace weft {
 namespace {
 
-std::size_t unfolded_ops(const Program& program) {
-    std::size_t ops = 0;
-    for (const RankClass& rank_class : program.classes) {
-        for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
-            const Op& what = program.ops[op];
-            ops += what.kind == OpKind::routine ? program.routines[RoutineId(what.subject)].ops : 1;
-        }
-    }
-    return ops;
-}
-
-// Writes a program out. Ops are numbered in order; so are exchanges, by their first op.
+// Writes a program out. Exchanges are numbered in the order of the first ops that take part in them.
 class Unfolding {
   public:
     explicit Unfolding(const Program& program)
         : program_(program),
+          first_(program.ops.kept.size() + 1),
           first_exchange_(program.exchanges.size(), none),
           last_exchange_(program.ops.size(), none) {}
 
     Program write() {
-        write_tables();
-        const std::size_t ops = unfolded_ops(program_);
-        unfolded_.ops.reserve(ops);
-        unfolded_.predecessors.reserve(ops);
-        unfolded_.successor_start.reserve(ops + 1);
-        unfolded_.successors.reserve(ops + ops / 2);
-        first_.reserve(program_.ops.size() + 1);
-        for (const RankClass& rank_class : program_.classes) write_class(rank_class);
-        first_.push_back(size());
-        write_successors();
+        static_cast<ProgramTables&>(unfolded_) = program_;
+        for (RankClassId id{}; id != program_.classes.end_id(); id = next(id)) write_class(id);
+        begin_successors();
         return std::move(unfolded_);
     }
 
   private:
     static constexpr ExchangeId none{std::numeric_limits<std::uint32_t>::max()};
 
-    std::uint32_t size() const { return static_cast<std::uint32_t>(unfolded_.ops.size()); }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(unfolded_.ops.kept.size()); }
+    std::uint32_t kept(OpId op) const { return program_.ops.places.kept(op, id_); }
 
-    void write_tables() {
-        unfolded_.lanes = program_.lanes;
-        unfolded_.labels = program_.labels;
-        unfolded_.work = program_.work;
-        unfolded_.legs = program_.legs;
-        unfolded_.methods = program_.methods;
-        unfolded_.communications = program_.communications;
-        unfolded_.patterns = program_.patterns;
-        unfolded_.interference = program_.interference;
-        unfolded_.contended = program_.contended;
-        unfolded_.jitter = program_.jitter;
-    }
-
-    void write_class(const RankClass& rank_class) {
-        first_.resize(rank_class.first_op, size());  // of routines: nothing
-        RankClass written = rank_class;
-        written.first_op = size();
-        written.routine_ops = 0;
-        for (std::uint32_t i = rank_class.first_op; i < rank_class.end_op(); ++i) {
-            first_.push_back(size());
-            const Op& op = program_.ops[OpId{i}];
-            if (op.kind == OpKind::routine) {
-                write_routine(op, program_.predecessors[OpId{i}]);
+    void write_class(RankClassId id) {
+        id_ = id;
+        const RankClass& own = program_.classes[id];
+        written_ = own;
+        written_.first_op = static_cast<std::uint32_t>(unfolded_.ops.size());
+        written_.ops = written_.routine_ops = 0;
+        is_first_ = own.course >= past_;
+        written_.course = is_first_ ? size() : first_[own.course + own.routine_ops];
+        unfolded_.ops.begin_class();
+        for (OpId op{own.first_op}; index(op) < own.end_op(); op = next(op)) {
+            const Op what = program_.ops.at(op, id);
+            if (is_first_) first_[kept(op)] = size();
+            if (what.kind == OpKind::routine) {
+                write_routine(op, what);
             } else {
-                add(OpId{i}, op, program_.predecessors[OpId{i}]);
+                add(op, what, program_.ops.predecessors[kept(op)]);
             }
         }
-        written.ops = size() - written.first_op;
-        unfolded_.classes.push_back(std::move(written));
+        if (is_first_) write_successors(own);
+        past_ = std::max(past_, own.past_course());
+        unfolded_.ops.places.add_class(written_.ops, written_.course);
+        unfolded_.classes.push_back(std::move(written_));
     }
 
-    void write_routine(const Op& caller, std::uint32_t predecessors) {
-        const Routine& routine = program_.routines[RoutineId(caller.subject)];
-        for (std::uint32_t i = routine.first_op; i < routine.first_op + routine.ops; ++i) {
-            const std::uint32_t before = program_.predecessors[OpId{i}];
-            Op op = program_.ops[OpId{i}];
-            if (op.kind != OpKind::join) op.index = caller.index, op.part += caller.part;
-            add(OpId{i}, op, before == 0 ? predecessors : before);
+    void write_routine(OpId caller, const Op& what) {
+        const Routine routine = program_.routine_of(caller, id_);
+        for (OpId op{routine.first_op}; index(op) < routine.first_op + routine.ops; op = next(op)) {
+            const std::uint32_t before = program_.ops.predecessors[kept(op)];
+            Op inner = program_.ops.at(op, id_);
+            if (inner.kind != OpKind::join) inner.index = what.index, inner.part += what.part;
+            add(op, inner, before == 0 ? program_.ops.predecessors[kept(caller)] : before);
         }
     }
 
     // `op`: as it is to be written.
     void add(OpId id, Op op, std::uint32_t predecessors) {
-        if (op.kind == OpKind::exchange) op.subject = static_cast<std::uint32_t>(next_exchange(id));
-        unfolded_.predecessors.push_back(predecessors);
-        unfolded_.ops.push_back(op);
+        ++written_.ops;
+        const bool meets = op.kind == OpKind::exchange;
+        if (meets) op.subject = static_cast<std::uint32_t>(next_exchange(id, ExchangeId(op.subject)));
+        if (is_first_) return unfolded_.ops.append(op, predecessors);
+        if (meets) unfolded_.ops.exchanges.push_back(ExchangeId(op.subject));
     }
 
     // Each party of an exchange takes part in what that becomes time after time, from the first on.
-    ExchangeId next_exchange(OpId party) {
-        const auto exchange = ExchangeId(program_.ops[party].subject);
+    ExchangeId next_exchange(OpId party, ExchangeId exchange) {
         ExchangeId& last = last_exchange_[party];
         ExchangeId& next = last == none ? first_exchange_[exchange] : after_exchange_[last];
         if (next != none) return last = next;
@@ -103,52 +83,61 @@ class Unfolding {
         return last;
     }
 
-    void write_successors() {
-        for (const RankClass& rank_class : program_.classes) {
-            for (std::uint32_t i = rank_class.first_op; i < rank_class.end_op(); ++i) {
-                const Op& op = program_.ops[OpId{i}];
-                if (op.kind == OpKind::routine) {
-                    write_routine_successors(OpId{i}, program_.routines[RoutineId(op.subject)]);
-                } else {
-                    begin_successors();
-                    add_successors(OpId{i});
-                }
+    void write_successors(const RankClass& own) {
+        const std::uint32_t first = own.course + own.routine_ops;
+        for (std::uint32_t op = first; op < first + own.ops; ++op) {
+            const Op& what = program_.ops.kept[op];
+            if (what.kind == OpKind::routine) {
+                write_routine_successors(op, program_.routines[RoutineId(what.subject)]);
+            } else {
+                begin_successors();
+                add_successors(op);
             }
         }
-        begin_successors();
     }
 
     // What leaves a routine has the successors of its caller.
-    void write_routine_successors(OpId caller, const Routine& routine) {
-        const OpId leave{routine.first_op + routine.ops};
+    void write_routine_successors(std::uint32_t caller, const Routine& routine) {
         for (std::uint32_t i = 0; i < routine.ops; ++i) {
             begin_successors();
-            for (const OpId next : program_.successors_of(OpId{routine.first_op + i})) {
-                if (next == leave) {
+            for (const std::uint32_t next : program_.ops.kept_successors(routine.first_op + i)) {
+                if (next == routine.first_op + routine.ops) {
                     add_successors(caller);
                 } else {
-                    const auto number = static_cast<std::uint32_t>(next) - routine.first_op;
-                    unfolded_.successors.push_back(OpId{first_[index(caller)] + number});
+                    unfolded_.ops.successors.push_back(first_[caller] + (next - routine.first_op));
                 }
             }
         }
     }
 
     void begin_successors() {
-        unfolded_.successor_start.push_back(static_cast<std::uint32_t>(unfolded_.successors.size()));
+        unfolded_.ops.successor_start.push_back(static_cast<std::uint32_t>(unfolded_.ops.successors.size()));
     }
 
-    void add_successors(OpId op) {
-        for (const OpId next : program_.successors_of(op)) unfolded_.successors.push_back(OpId{first_[index(next)]});
+    void add_successors(std::uint32_t op) {
+        for (const std::uint32_t next : program_.ops.kept_successors(op))
+            unfolded_.ops.successors.push_back(first_[next]);
     }
 
     const Program& program_;
     Program unfolded_;
-    std::vector<std::uint32_t> first_;              // op that each op becomes; and the end
+    RankClassId id_{};                              // the class at hand
+    RankClass written_;                             // what it becomes
+    bool is_first_ = false;                         // of those that share its course
+    std::uint32_t past_ = 0;                        // the courses so far
+    std::vector<std::uint32_t> first_;              // op that each becomes, as they are kept
     Table<ExchangeId, ExchangeId> first_exchange_;  // that each exchange becomes
     Table<ExchangeId, ExchangeId> after_exchange_;  // of those that are written: what the same becomes the next time
     Table<OpId, ExchangeId> last_exchange_;         // that each op took part in
 };
+
+std::size_t unfolded_ops(const Program& program) {
+    std::size_t ops = 0;
+    for_each_run(program, [&ops](const Op& op, std::uint32_t times) {
+        if (op.kind != OpKind::routine) ops += times;
+    });
+    return ops;
+}
 
 }  // namespace
 
@@ -161,14 +150,13 @@ Timeline unfold(const Program& program, Timeline timeline) {
     for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
         const RankClass& rank_class = program.classes[id];
         RoutineParts::Reader parts(timeline.parts[id]);
-        for (std::uint32_t i = rank_class.first_op; i < rank_class.end_op(); ++i) {
-            const Op& op = program.ops[OpId{i}];
-            if (op.kind != OpKind::routine) {
-                spans.push_back(timeline.spans[OpId{i}]);
+        for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
+            if (program.ops.at(op, id).kind != OpKind::routine) {
+                spans.push_back(timeline.spans[op]);
                 continue;
             }
-            parts.visit_run(program.routines[RoutineId(op.subject)], [&](const RoutinePart& part) {
-                timeline.visit(part, [&spans](OpId, const Span& span) { spans.push_back(span); });
+            parts.visit_run(program.routine_of(op, id), [&](const RoutinePart& part) {
+                timeline.visit(id, part, [&spans](OpId, const Span& span) { spans.push_back(span); });
             });
         }
     }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,10 +16,9 @@
 #include "sim/base/table.hpp"
 #include "sim/collective/algorithm.hpp"
 #include "sim/network/network_model.hpp"
+#include "sim/program/operations.hpp"
 
 namespace weft {
-
-inline constexpr OpId no_op{std::numeric_limits<std::uint32_t>::max()};
 
 // Computation that takes another time whenever it runs: kernels take 1 + x times as long, x uniform from 0 to below 2
 // `spread`: `spread` is the mean lengthening. Uniform claims nothing about a machine but mean and bound, and has closed
@@ -36,23 +34,6 @@ struct Jitter {
         return 1.0 + 2.0 * spread * share;
     }
     bool operator==(const Jitter&) const = default;
-};
-
-enum class OpKind : std::uint8_t {
-    compute,   // busy for `Program::work[subject]`
-    exchange,  // takes part in exchange `subject`; lasts until the exchange is over
-    join,      // takes no time; a point that others wait for
-    routine,   // runs the ops of routine `subject` once, from first to last
-    leave,     // takes no time; the last op of a routine
-};
-
-struct Op {
-    OpKind kind = OpKind::join;
-    LaneId lane{};              // ops of one lane of one class run in the order they were added
-    LabelId label{};            // what it is, for people
-    std::uint32_t subject = 0;  // work index, ExchangeId or RoutineId
-    std::uint32_t index = 0;    // which repetition, for people
-    std::uint32_t part = 0;     // which part of the whole (layer), for people; of a routine, added to those of its ops
 };
 
 // One stage of a communication on the wire: latency first, then `bytes` on a pattern. bytes may be 0.
@@ -91,7 +72,7 @@ struct Exchange {
 // before and for nothing else. An exchange happens anew each time; all that take part in it do so in routines of
 // theirs, which run as often. A class runs one at a time.
 struct Routine {
-    std::uint32_t first_op = 0, ops = 0;  // before the one that leaves it
+    std::uint32_t first_op = 0, ops = 0;  // before the one that leaves it; in Program::routines, where they are kept
 };
 
 struct RankClass {
@@ -100,35 +81,44 @@ struct RankClass {
     std::uint32_t weight = 1;  // ranks that it stands for
     std::uint32_t first_op = 0, ops = 0;
     std::uint32_t routine_ops = 0;  // right before the first op: those of its routines
+    std::uint32_t course = 0;       // where its ops, from those on, are kept
 
     std::uint32_t begin_op() const { return first_op - routine_ops; }
     std::uint32_t end_op() const { return first_op + ops; }
+    std::uint32_t past_course() const { return course + routine_ops + ops; }
 };
 
-struct Program {
+// What operations refer to.
+struct ProgramTables {
     std::vector<std::string> lanes;
     std::vector<std::string> labels;
-    Table<RankClassId, RankClass> classes;
-    Table<OpId, Op> ops;                         // class by class, and before those of a class its routines
-    Table<OpId, std::uint32_t> predecessors;     // how many ops each waits for (lane order included)
-    std::vector<std::uint32_t> successor_start;  // CSR over OpId, size ops + 1
-    std::vector<OpId> successors;
-    Table<RoutineId, Routine> routines;
     std::vector<Seconds> work;
     std::vector<Leg> legs;
     std::vector<Method> methods;  // the first has no names: that of communications which nobody chose one for
     Table<CommunicationId, Communication> communications;
-    Table<ExchangeId, Exchange> exchanges;
     Table<PatternId, Pattern> patterns;
     // How much longer the compute ops of a class on lane `contended` take while it has an exchange in transfer. Those
     // of other lanes (the host's, say) do not share the device with it.
     double interference = 1.0;
     LaneId contended{};
     Jitter jitter{};  // of computation on that lane
+};
 
-    RankClassId class_of(OpId op) const {
-        const auto past = std::ranges::upper_bound(classes, index(op), {}, &RankClass::begin_op);
-        return RankClassId(static_cast<std::uint32_t>(past - classes.begin() - 1));
+struct Program : ProgramTables {
+    Table<RankClassId, RankClass> classes;
+    Operations ops;
+    Table<RoutineId, Routine> routines;  // as they are kept
+    Table<ExchangeId, Exchange> exchanges;
+
+    RankClassId class_of(OpId op) const { return ops.places.class_of(op); }
+    OpList successors_of(OpId op) const { return ops.successors_of(op); }
+    std::uint32_t predecessors_of(OpId op) const { return ops.predecessors[ops.places.kept(op)]; }
+    // The one that `caller` runs.
+    Routine routine_of(OpId caller) const { return routine_of(caller, class_of(caller)); }
+    Routine routine_of(OpId caller, RankClassId rank_class) const {
+        Routine own = routines[RoutineId(ops.shared(caller, rank_class).subject)];
+        own.first_op = static_cast<std::uint32_t>(ops.places.op(own.first_op, rank_class));
+        return own;
     }
     std::span<const Leg> legs_of(const Communication& what) const {
         return std::span(legs).subspan(what.first_leg, what.legs);
@@ -136,27 +126,24 @@ struct Program {
     CommunicationId communication_of(const Op& exchange) const {
         return exchanges[ExchangeId(exchange.subject)].communication;
     }
-    std::span<const OpId> successors_of(OpId op) const {
-        const auto i = index(op);
-        return {successors.data() + successor_start[i], successors.data() + successor_start[i + 1]};
-    }
 };
 
-// Calls see(OpId, times) for the ops of all classes and of their routines but for those that leave: how often each
-// runs.
+// Calls see(const Op&, times) for the ops of all classes, as those have them, and of their routines that run, but for
+// those that leave: how often each does.
 template <class See>
 void for_each_run(const Program& program, See see) {
-    for (const RankClass& rank_class : program.classes) {
-        for (std::uint32_t op = rank_class.first_op; op < rank_class.end_op(); ++op) see(OpId{op}, 1U);
+    std::vector<std::uint32_t> runs(program.ops.kept.size(), 1);  // of routines, from their first ops on
+    for (const Routine& routine : program.routines) std::fill_n(runs.begin() + routine.first_op, routine.ops + 1, 0);
+    for (const Op& op : program.ops.kept) {
+        if (op.kind != OpKind::routine) continue;
+        const Routine& routine = program.routines[RoutineId(op.subject)];
+        for (std::uint32_t i = 0; i < routine.ops; ++i) ++runs[routine.first_op + i];
     }
-    if (program.routines.empty()) return;
-    Table<RoutineId, std::uint32_t> runs(program.routines.size(), 0);
-    for (const Op& op : program.ops) {
-        if (op.kind == OpKind::routine) ++runs[RoutineId(op.subject)];
-    }
-    for (RoutineId id{}; id != runs.end_id(); id = next(id)) {
-        const Routine& routine = program.routines[id];
-        for (std::uint32_t op = routine.first_op; op < routine.first_op + routine.ops; ++op) see(OpId{op}, runs[id]);
+    for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
+        const RankClass& own = program.classes[id];
+        for (std::uint32_t number = own.course; number < own.past_course(); ++number) {
+            if (runs[number] > 0) see(program.ops.at(program.ops.places.op(number, id), id), runs[number]);
+        }
     }
 }
 
@@ -167,18 +154,22 @@ class ComputeTimes {
     // `program` must outlive this.
     explicit ComputeTimes(const Program& program) : program_(program) {
         if (program.jitter.spread == 0.0) return;
-        numbers_ = Table<OpId, std::uint32_t>(program.ops.size());
-        std::uint32_t number = 0;
+        numbers_.resize(program.ops.kept.size());
+        std::uint32_t past = 0;  // the courses before
         for (const RankClass& rank_class : program.classes) {
-            for (std::uint32_t op = rank_class.begin_op(); op < rank_class.end_op(); ++op) {
-                if (op == rank_class.begin_op() || op == rank_class.first_op) number = 0;
-                numbers_[OpId{op}] = number;
-                const Op& what = program.ops[OpId{op}];
+            if (rank_class.course < past) continue;
+            const std::uint32_t first_op = rank_class.course + rank_class.routine_ops;
+            past = rank_class.past_course();
+            std::uint32_t number = 0;
+            for (std::uint32_t op = rank_class.course; op < past; ++op) {
+                if (op == first_op) number = 0;
+                numbers_[op] = number;
+                const Op& what = program.ops.kept[op];
                 if (is_jittered(what)) ++number;
                 if (what.kind == OpKind::leave) number = 0;
                 if (what.kind != OpKind::routine) continue;
                 const Routine& routine = program.routines[RoutineId(what.subject)];
-                number += numbers_[OpId{routine.first_op + routine.ops}];
+                number += numbers_[routine.first_op + routine.ops];
             }
         }
     }
@@ -186,21 +177,26 @@ class ComputeTimes {
     // Whether a computation of a routine takes the same time whenever it runs.
     bool are_constant() const { return numbers_.empty(); }
 
-    // Of a computation of the class that `rank` represents. `caller`: what runs it, if it is one of a routine.
-    Seconds of(OpId op, RankId rank, std::optional<OpId> caller = {}) const {
-        return program_.work[program_.ops[op].subject] * factor(op, rank, caller);
+    // Of a computation of a class. `caller`: what runs it, if it is one of a routine.
+    Seconds of(OpId op, RankClassId rank_class, std::optional<OpId> caller = {}) const {
+        return program_.work[program_.ops.shared(op, rank_class).subject] * factor(op, rank_class, caller);
     }
     // By how much that is longer than its work.
-    double factor(OpId op, RankId rank, std::optional<OpId> caller = {}) const {
-        if (are_constant() || !is_jittered(program_.ops[op])) return 1.0;
-        return program_.jitter.factor(rank, numbers_[op] + (caller ? numbers_[*caller] : 0));
+    double factor(OpId op, RankClassId rank_class, std::optional<OpId> caller = {}) const {
+        if (are_constant() || !is_jittered(program_.ops.shared(op, rank_class))) return 1.0;
+        return program_.jitter.factor(program_.classes[rank_class].representative,
+                                      number(op, rank_class) + (caller ? number(*caller, rank_class) : 0));
     }
 
   private:
     bool is_jittered(const Op& op) const { return op.kind == OpKind::compute && op.lane == program_.contended; }
+    std::uint32_t number(OpId op, RankClassId rank_class) const {
+        return numbers_[program_.ops.places.kept(op, rank_class)];
+    }
 
     const Program& program_;
-    Table<OpId, std::uint32_t> numbers_;  // such computations before each, of its class or routine; none: no jitter
+    std::vector<std::uint32_t>
+        numbers_;  // by kept op: such computations before it, of its class or routine; none: no jitter
 };
 
 // What the computations of a rank class have beside them: an exchange in transfer, which slows them, or nothing.

@@ -40,12 +40,12 @@ ProgramBuilder::ProgramBuilder(std::vector<std::string> lanes, double interferen
     program_.interference = interference;
     program_.lanes = std::move(lanes);
     program_.methods.emplace_back();
-    program_.successor_start.push_back(0);
 }
 
 void ProgramBuilder::reserve(std::size_t ops) {
-    program_.ops.reserve(ops);
-    program_.predecessors.reserve(ops);
+    program_.ops.kept.reserve(ops);
+    program_.ops.predecessors.reserve(ops);
+    program_.ops.exchanges.reserve(ops);
     predecessors_.reserve(ops + ops / 2);
     first_predecessor_.reserve(ops);
 }
@@ -62,11 +62,9 @@ LabelId ProgramBuilder::label(std::string_view text) {
 std::uint32_t ProgramBuilder::work(Seconds duration) {
     WEFT_CHECK(is_finite_amount(duration.value), "work must take a finite time of at least zero");
     const double key = duration.value == 0.0 ? 0.0 : duration.value;  // -0 is 0
-    std::uint32_t& recent = recent_work_[Fingerprint().add(key).value() % recent_work_.size()];
-    if (recent < program_.work.size() && program_.work[recent].value == key) return recent;
     const auto [entry, is_new] = work_ids_.try_emplace(key, static_cast<std::uint32_t>(program_.work.size()));
     if (is_new) program_.work.push_back({key});
-    return recent = entry->second;
+    return entry->second;
 }
 
 PatternId ProgramBuilder::pattern(Pattern pattern) {
@@ -111,24 +109,53 @@ ExchangeId ProgramBuilder::exchange(CommunicationId communication, std::uint32_t
 RankClassId ProgramBuilder::begin_class(std::string name, RankId representative, std::uint32_t weight) {
     WEFT_CHECK(weight > 0, "a rank class stands for at least one rank");
     lane_tail_.assign(program_.lanes.size(), no_op);
-    const auto first_op = static_cast<std::uint32_t>(program_.ops.size());
-    return program_.classes.push_back({std::move(name), representative, weight, first_op, 0});
+    const std::uint32_t first_op = program_.classes.empty() ? 0 : last_class().end_op();
+    program_.ops.begin_class();
+    shift_ = size() - first_op;
+    return program_.classes.push_back({.name = std::move(name),
+                                       .representative = representative,
+                                       .weight = weight,
+                                       .first_op = first_op,
+                                       .course = size()});
+}
+
+RankClassId ProgramBuilder::add_class_like(RankClassId other, std::string name, RankId representative,
+                                           std::uint32_t weight, std::span<const ExchangeId> exchanges) {
+    const RankClassId id = begin_class(std::move(name), representative, weight);
+    WEFT_CHECK(other < id, "a class like one that is not there");
+    const RankClass like = program_.classes[other];
+    RankClass& own = last_class();
+    own.first_op += like.routine_ops;
+    own.routine_ops = like.routine_ops;
+    own.ops = like.ops;
+    own.course = like.course;
+    Operations& ops = program_.ops;
+    const std::size_t first = ops.first_exchange[other];
+    WEFT_CHECK(exchanges.size() == ops.first_exchange[next(other)] - first, "as many exchanges as the other class has");
+    for (std::size_t i = 0; i < exchanges.size(); ++i) {
+        WEFT_CHECK(index(exchanges[i]) < program_.exchanges.size(), "unknown exchange");
+        WEFT_CHECK(program_.exchanges[exchanges[i]].parties == program_.exchanges[ops.exchanges[first + i]].parties,
+                   "as many parties as where the other class takes part");
+        ++seen_[exchanges[i]];
+        ops.exchanges.push_back(exchanges[i]);
+    }
+    return id;
 }
 
 RoutineId ProgramBuilder::routine(std::span<const RoutineUnit> units) {
     WEFT_CHECK(!program_.classes.empty(), "begin_class comes before routines");
-    RankClass& owner = *(program_.classes.end() - 1);
+    RankClass& owner = last_class();
     WEFT_CHECK(owner.ops == 0, "the routines of a class come before its ops");
     WEFT_CHECK(!units.empty() && !units.front().beside && !units.back().beside,
                "a routine begins and ends with one op");
-    const std::uint32_t first = owner.first_op;
+    const std::uint32_t first = size();
     std::vector<LaneId> lanes;
     std::uint32_t before = 0;  // ops of the unit before
     const auto add = [&](const Op& op, std::uint32_t place) {
         check_subject(op);
         WEFT_CHECK(op.kind != OpKind::routine, "a routine in a routine");
         first_predecessor_.push_back(static_cast<std::uint32_t>(predecessors_.size()));
-        for (std::uint32_t i = before; i > 0; --i) predecessors_.push_back(OpId{owner.first_op - place - i});
+        for (std::uint32_t i = before; i > 0; --i) predecessors_.push_back(size() - place - i);
         append(op, before);
         ++owner.first_op;
         ++owner.routine_ops;
@@ -139,7 +166,7 @@ RoutineId ProgramBuilder::routine(std::span<const RoutineUnit> units) {
         if (unit.beside) add(*unit.beside, 1);
         before = unit.beside ? 2 : 1;
     }
-    const RoutineId id = program_.routines.push_back({first, owner.first_op - first});
+    const RoutineId id = program_.routines.push_back({first, size() - first});
     add({OpKind::leave, units.back().op.lane, units.back().op.label}, 0);
     routine_lanes_.push_back(std::move(lanes));
     return id;
@@ -154,18 +181,18 @@ bool ProgramBuilder::is_free(RoutineId routine, std::span<const OpId> after) con
 
 OpId ProgramBuilder::add(const Op& op, std::span<const OpId> after) {
     WEFT_CHECK(!program_.classes.empty(), "begin_class comes before add");
+    RankClass& owner = last_class();
+    WEFT_CHECK(owner.past_course() == size(), "the class has the ops of another one");
     check_subject(op);
-    const auto id = append(op, collect_predecessors(op, after));
+    append(op, collect_predecessors(op, after));
+    const OpId id{owner.first_op + owner.ops++};
     for (const LaneId lane : lanes_of(op)) lane_tail_[index(lane)] = id;
-    ++(program_.classes.end() - 1)->ops;
     return id;
 }
 
-OpId ProgramBuilder::append(const Op& op, std::uint32_t predecessors) {
-    const OpId id = program_.ops.push_back(op);
-    program_.predecessors.push_back(predecessors);
+void ProgramBuilder::append(const Op& op, std::uint32_t predecessors) {
     if (op.kind == OpKind::exchange) ++seen_[ExchangeId(op.subject)];
-    return id;
+    program_.ops.append(op, predecessors);
 }
 
 Program ProgramBuilder::finish() {
@@ -174,7 +201,8 @@ Program ProgramBuilder::finish() {
                    "exchange " + std::to_string(index(id)) + " has " + std::to_string(seen_[id]) + " ops for " +
                        std::to_string(program_.exchanges[id].parties) + " parties");
     }
-    check_routine_exchanges();
+    for (const RankClass& one : program_.classes) program_.ops.places.add_class(one.routine_ops + one.ops, one.course);
+    check_exchanges();
     invert_predecessors();
     Program finished = std::move(program_);
     *this = ProgramBuilder(finished.lanes);
@@ -182,15 +210,14 @@ Program ProgramBuilder::finish() {
 }
 
 // All that take part in an exchange do so equally often.
-void ProgramBuilder::check_routine_exchanges() const {
+void ProgramBuilder::check_exchanges() const {
     if (program_.routines.empty()) return;
-    Table<ExchangeId, std::uint32_t> happens(program_.exchanges.size(), 0);  // one more than by the op seen last
-    for_each_run(program_, [&](OpId op, std::uint32_t times) {
-        const Op& what = program_.ops[op];
+    Table<ExchangeId, std::uint32_t> happens(program_.exchanges.size(), 0);
+    for_each_run(program_, [&](const Op& what, std::uint32_t times) {
         if (what.kind != OpKind::exchange) return;
         std::uint32_t& known = happens[ExchangeId(what.subject)];
-        WEFT_CHECK(known == 0 || known == times + 1, "an exchange whose parties come to it unequally often");
-        known = times + 1;
+        WEFT_CHECK(known == 0 || known == times, "an exchange whose parties come to it unequally often");
+        known = times;
     });
 }
 
@@ -205,24 +232,25 @@ void ProgramBuilder::check_subject(const Op& op) const {
     if (op.kind == OpKind::exchange) WEFT_CHECK(op.subject < program_.exchanges.size(), "unknown exchange");
     if (op.kind != OpKind::routine) return;
     WEFT_CHECK(op.subject < program_.routines.size() &&
-                   program_.routines[RoutineId(op.subject)].first_op >= (program_.classes.end() - 1)->begin_op(),
+                   program_.routines[RoutineId(op.subject)].first_op >= last_class().course,
                "unknown routine, or of another class");
 }
 
 // Appends the distinct ops that `op` waits for to predecessors_, in ascending order; returns how many. The op before it
 // on a lane is left out where `op` waits for something that waits for that one.
 std::uint32_t ProgramBuilder::collect_predecessors(const Op& op, std::span<const OpId> after) {
-    const OpId first{(program_.classes.end() - 1)->first_op};
+    const RankClass& owner = last_class();
     for (const OpId before : after) {
-        WEFT_CHECK(first <= before && before < program_.ops.end_id(), "waits for an op that its class does not have");
+        WEFT_CHECK(owner.first_op <= index(before) && index(before) < owner.end_op(),
+                   "waits for an op that its class does not have");
     }
     const auto start = static_cast<std::uint32_t>(predecessors_.size());
     // A lane's is mostly the oldest, so that all come in ascending order.
     for (const LaneId lane : lanes_of(op)) {
         const OpId tail = lane_tail_[index(lane)];
-        if (tail != no_op && !is_implied(tail, after)) insert_predecessor(start, tail);
+        if (tail != no_op && !is_implied(tail, after)) insert_predecessor(start, kept(tail));
     }
-    for (const OpId before : after) insert_predecessor(start, before);
+    for (const OpId before : after) insert_predecessor(start, kept(before));
     first_predecessor_.push_back(start);
     return static_cast<std::uint32_t>(predecessors_.size()) - start;
 }
@@ -230,11 +258,11 @@ std::uint32_t ProgramBuilder::collect_predecessors(const Op& op, std::span<const
 // Whether one of `after` waits for `before`, as far as that is easily seen.
 bool ProgramBuilder::is_implied(OpId before, std::span<const OpId> after) const {
     int steps = most_steps;
-    return std::ranges::any_of(after, [&](OpId op) { return op > before && waits_for(op, before, steps); });
+    return std::ranges::any_of(after, [&](OpId op) { return op > before && waits_for(kept(op), kept(before), steps); });
 }
 
 // Among those from `start` on.
-void ProgramBuilder::insert_predecessor(std::size_t start, OpId before) {
+void ProgramBuilder::insert_predecessor(std::size_t start, std::uint32_t before) {
     if (predecessors_.size() == start || predecessors_.back() < before) return predecessors_.push_back(before);
     const auto place =
         std::lower_bound(predecessors_.begin() + static_cast<std::ptrdiff_t>(start), predecessors_.end(), before);
@@ -242,8 +270,8 @@ void ProgramBuilder::insert_predecessor(std::size_t start, OpId before) {
 }
 
 // Whether `op` waits for `other`, as far as `steps` tell, which it takes from. "No" is always safe.
-bool ProgramBuilder::waits_for(OpId op, OpId other, int& steps) const {
-    const auto own = std::span(predecessors_).subspan(first_predecessor_[index(op)], program_.predecessors[op]);
+bool ProgramBuilder::waits_for(std::uint32_t op, std::uint32_t other, int& steps) const {
+    const auto own = std::span(predecessors_).subspan(first_predecessor_[op], program_.ops.predecessors[op]);
     for (auto before = own.rbegin(); before != own.rend() && *before >= other; ++before) {
         if (*before == other) return true;
         if (steps-- > 0 && waits_for(*before, other, steps)) return true;
@@ -254,16 +282,17 @@ bool ProgramBuilder::waits_for(OpId op, OpId other, int& steps) const {
 // Turns the predecessor lists into successor lists by counting; the successors of each op come out in ascending order.
 void ProgramBuilder::invert_predecessors() {
     WEFT_CHECK(predecessors_.size() < std::numeric_limits<std::uint32_t>::max(), "too many dependencies");
-    std::vector<std::uint32_t>& start = program_.successor_start;
-    start.assign(program_.ops.size() + 1, 0);
-    for (const OpId before : predecessors_) ++start[index(before) + 1];
+    Operations& ops = program_.ops;
+    std::vector<std::uint32_t>& start = ops.successor_start;
+    start.assign(ops.kept.size() + 1, 0);
+    for (const std::uint32_t before : predecessors_) ++start[before + 1];
     for (std::size_t i = 1; i < start.size(); ++i) start[i] += start[i - 1];
-    program_.successors.resize(predecessors_.size());
+    ops.successors.resize(predecessors_.size());
     std::vector<std::uint32_t> cursor(start.begin(), start.end() - 1);
     std::size_t edge = 0;
-    for (OpId after{}; after != program_.ops.end_id(); after = next(after)) {
-        for (std::uint32_t i = 0; i < program_.predecessors[after]; ++i, ++edge) {
-            program_.successors[cursor[index(predecessors_[edge])]++] = after;
+    for (std::uint32_t after = 0; after < ops.kept.size(); ++after) {
+        for (std::uint32_t i = 0; i < ops.predecessors[after]; ++i, ++edge) {
+            ops.successors[cursor[predecessors_[edge]]++] = after;
         }
     }
 }

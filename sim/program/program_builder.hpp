@@ -2,7 +2,6 @@
 // each lane runs its ops in the order added. Every misuse is a LogicError.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -22,7 +21,7 @@ class ProgramBuilder {
     // `interference` is Program::interference: finite, at least 1.
     explicit ProgramBuilder(std::vector<std::string> lanes, double interference = 1.0);
 
-    void reserve(std::size_t ops);               // room for so many, and what they wait for
+    void reserve(std::size_t ops);               // room for so many that are kept, and what they wait for
     LabelId label(std::string_view text);        // interned
     std::uint32_t work(Seconds duration);        // interned; zero is allowed, negative, infinite or NaN is not
     PatternId pattern(Pattern pattern);          // interned by value
@@ -32,6 +31,11 @@ class ProgramBuilder {
     ExchangeId exchange(CommunicationId communication, std::uint32_t parties);
 
     RankClassId begin_class(std::string name, RankId representative, std::uint32_t weight);
+    // A class that does what `other` does, which is complete, in exchanges of its own: one for each of its ops that
+    // takes part in one, in the order in which those were added, with as many parties as the one there.
+    RankClassId add_class_like(RankClassId other, std::string name, RankId representative, std::uint32_t weight,
+                               std::span<const ExchangeId> exchanges);
+
     // Of the class begun last, which has no op yet.
     struct RoutineUnit {
         Op op;                     // a computation, exchange or join
@@ -54,18 +58,25 @@ class ProgramBuilder {
     Program finish();
 
   private:
+    RankClass& last_class() { return *(program_.classes.end() - 1); }
+    const RankClass& last_class() const { return *(program_.classes.end() - 1); }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(program_.ops.kept.size()); }
+    // Where an op of the class begun last is kept.
+    std::uint32_t kept(OpId op) const { return static_cast<std::uint32_t>(op) + shift_; }
     void check_subject(const Op& op) const;
     std::span<const LaneId> lanes_of(const Op& op) const;  // which it must outlive
-    OpId append(const Op& op, std::uint32_t predecessors);
+    void append(const Op& op, std::uint32_t predecessors);
     std::uint32_t collect_predecessors(const Op& op, std::span<const OpId> after);
     bool is_implied(OpId before, std::span<const OpId> after) const;
-    void insert_predecessor(std::size_t start, OpId before);
-    bool waits_for(OpId op, OpId other, int& steps) const;
-    void check_routine_exchanges() const;
+    void insert_predecessor(std::size_t start, std::uint32_t before);
+    bool waits_for(std::uint32_t op, std::uint32_t other, int& steps) const;
+    void check_exchanges() const;
     void invert_predecessors();
 
     Program program_;
-    std::vector<OpId> predecessors_;                // of all ops, op by op: program_.predecessors counts those of each
+    std::uint32_t shift_ = 0;  // from an op of the class begun last to where it is kept
+    // As they are kept.
+    std::vector<std::uint32_t> predecessors_;       // of all ops, op by op: those in program_ count those of each
     std::vector<std::uint32_t> first_predecessor_;  // of each op, in predecessors_
     std::vector<OpId> lane_tail_;                   // last op per lane of the class begun last, no_op for none
     Table<RoutineId, std::vector<LaneId>> routine_lanes_;
@@ -73,7 +84,6 @@ class ProgramBuilder {
     // Ids are looked up by value and numbered in order of arrival, so no order of a hash map can show.
     TextMap<LabelId> label_ids_;
     std::unordered_map<double, std::uint32_t> work_ids_;
-    std::array<std::uint32_t, 64> recent_work_{};  // looked at before work_ids_, by the bits of the duration
     std::unordered_multimap<std::uint64_t, PatternId> pattern_ids_;  // by fingerprint, compared by value
 };
 

@@ -200,16 +200,16 @@ TEST(simulate, says_what_it_would_take) {
 
 TEST(simulate, refuses_what_takes_more_memory_than_it_may_and_says_what_would_fit) {
     const std::string unfolded = std::string("simulate ") + job + " --no-fold";
-    const test::Ran refused = test::run_weft(unfolded + " --memory-limit 24MiB");
+    const test::Ran refused = test::run_weft(unfolded + " --memory-limit 20MiB");
     EXPECT_EQ(refused.exit_code, 3);
     EXPECT_EQ(refused.out, "");
-    EXPECT_NE(refused.err.find("may take 24.0 MiB"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("may take 20.0 MiB"), std::string::npos) << refused.err;
     for (const char* way : {"--fold exact: about", "--fold stages: about", "--set batch.global="}) {
         const std::size_t found = refused.err.find(way);
         ASSERT_NE(found, std::string::npos) << refused.err;
         const std::string line = refused.err.substr(found, refused.err.find_first_of(":(", found) - found);
         EXPECT_EQ(test::run_weft("simulate " + std::string(job) + (way[2] == 's' ? " --no-fold " : " ") + line +
-                                 " --memory-limit 24MiB")
+                                 " --memory-limit 20MiB")
                       .exit_code,
                   0)
             << line;

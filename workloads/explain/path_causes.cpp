@@ -114,8 +114,7 @@ std::vector<CauseTime> PathCauses::of(const PathPiece& piece) const {
 
 void PathCauses::add_computation(const PathPiece& piece, const Op& op, std::vector<CauseTime>& causes) const {
     Purse purse(length(piece), causes);
-    const RankId rank = program_.classes[program_.class_of(piece.op)].representative;
-    const std::int64_t work = ticks(works_.of(piece.op, rank));
+    const std::int64_t work = ticks(works_.of(piece.op, program_.class_of(piece.op)));
     purse.spend(length(piece) - work, {"interference", {}, {}});
     if (op.lane == lanes::store || op.lane == lanes::load) {
         return purse.spend_all({"copies", lanes::dimension_name(op.lane), {}});

@@ -37,9 +37,9 @@ void cut_pipeline(Program& program) {
         hands_over[index(id)] = lanes::dimension_name(program.communications[id].dimension) == "pipeline";
     }
     for (OpId op{}; op != program.ops.end_id(); op = next(op)) {
-        Op& what = program.ops[op];
+        const Op what = program.ops[op];
         if (what.kind == OpKind::exchange && hands_over[index(program.communication_of(what))]) {
-            what.kind = OpKind::join;
+            program.ops.shared(op).kind = OpKind::join;
         }
     }
 }

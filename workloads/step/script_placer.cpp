@@ -8,24 +8,60 @@ namespace {
 constexpr OpId no_op{0xffffffff}, inside{0xfffffffe};  // a routine
 constexpr std::uint32_t unknown = 0xffffffff;
 
+// The calls of a script as a cell makes them.
+class PlacedCalls {
+  public:
+    PlacedCalls(const Script& script, const Cell& cell, GroupSets& groups) : groups_(groups) {
+        for (const Call& call : script.calls()) {
+            const std::uint32_t set = groups.find(cell, call);
+            const bool is_alone = groups.size(set) == 1;
+            calls_.push_back({set, is_alone ? CommunicationId{} : groups.communication(set, call),
+                              is_alone ? nullptr : &issued_[{set, call.direction}]});
+        }
+    }
+
+    bool is_alone(std::uint32_t call) const { return calls_[call].issued == nullptr; }
+    // The next one of a call.
+    ExchangeId exchange(std::uint32_t call) {
+        const Placed& placed = calls_[call];
+        return groups_.occurrence(placed.set, (*placed.issued)++, placed.communication);
+    }
+
+  private:
+    struct Placed {
+        std::uint32_t set = 0;
+        CommunicationId communication{};
+        std::uint32_t* issued = nullptr;  // exchanges of the set so far; null for a group of one
+    };
+
+    GroupSets& groups_;
+    std::map<std::pair<std::uint32_t, Direction>, std::uint32_t> issued_;
+    std::vector<Placed> calls_;
+};
+
 class Placer {
   public:
-    Placer(const Script& script, const Cell& cell, GroupSets& groups, ProgramBuilder& builder,
-           std::vector<WorkOrigin>& origins)
+    // Into the class that was begun last.
+    Placer(const Script& script, const Cell& cell, const GroupSets& groups, PlacedCalls& placed,
+           ProgramBuilder& builder, std::vector<WorkOrigin>& origins)
         : script_(script),
           cell_(cell),
-          groups_(groups),
+          placed_(placed),
           builder_(builder),
           origins_(origins),
           excerpts_in_order_(repeated_excerpts(script)),
           work_(script.work().size(), unknown),
           end_(script.actions().size(), inside) {
         for (const std::string& text : script.labels()) labels_.push_back(builder.label(text));
-        for (const Call& call : script.calls()) placed_.push_back(place(call));
+        for (std::uint32_t call = 0; call < script.calls().size(); ++call) {
+            call_lanes_.push_back(groups.lane(script.calls()[call]));
+            call_labels_.push_back(placed.is_alone(call) ? LabelId{} : label(script.calls()[call]));
+        }
         write_routines();
     }
 
-    void write() {
+    // Returns the calls that its exchanges are, in order.
+    std::vector<std::uint32_t> write() {
         ActionId next = 0;
         for (const Repeat& repeat : excerpts_in_order_) {
             write(next, repeat.first);
@@ -33,28 +69,15 @@ class Placer {
             next = repeat.first + repeat.actions;
         }
         write(next, static_cast<ActionId>(script_.actions().size()));
+        return std::move(exchanges_);
     }
 
   private:
-    // A call resolved once: where it goes and what it is.
-    struct Placed {
-        std::uint32_t set = 0;
-        LaneId lane{};
-        CommunicationId communication{};
-        std::uint32_t* issued = nullptr;  // exchanges of the set so far; null for a group of one
-        LabelId label{};
-    };
-
-    Placed place(const Call& call) {
-        Placed placed{.set = groups_.find(cell_, call), .lane = groups_.lane(call)};
-        if (groups_.size(placed.set) == 1) return placed;
-        placed.communication = groups_.communication(placed.set, call);
-        placed.issued = &issued_[{placed.set, call.direction}];
+    LabelId label(const Call& call) {
         const std::string_view verb = call.direction == Direction::send      ? "send "
                                       : call.direction == Direction::receive ? "receive "
                                                                              : "";
-        placed.label = builder_.label(std::string(verb).append(call.label));
-        return placed;
+        return builder_.label(std::string(verb).append(call.label));
     }
 
     // Of the original: a pass may begin with a layer that is repeated as well.
@@ -87,7 +110,7 @@ class Placer {
     }
 
     bool may_be_inside(const Action& call) const {
-        return placed_[call.subject].issued != nullptr && may_be_in_routine(script_, call);
+        return !placed_.is_alone(call.subject) && may_be_in_routine(script_, call);
     }
 
     RoutineId write_routine(const Repeat& repeat, const ExcerptPart& part) {
@@ -140,11 +163,11 @@ class Placer {
             case Action::Kind::compute:
                 return chain(compute(action));
             case Action::Kind::call:
-                if (placed_[action.subject].issued == nullptr) return join();
+                if (placed_.is_alone(action.subject)) return join();
                 return chain(exchange(action));
             case Action::Kind::issue: {
                 const OpId after = end_of(action.after);
-                if (placed_[action.subject].issued == nullptr) return after;
+                if (placed_.is_alone(action.subject)) return after;
                 return beside(exchange(action), after);
             }
             case Action::Kind::launch:
@@ -207,9 +230,9 @@ class Placer {
     }
 
     Op exchange(const Action& action) {
-        const Placed& placed = placed_[action.subject];
-        const ExchangeId id = groups_.occurrence(placed.set, (*placed.issued)++, placed.communication);
-        return {OpKind::exchange, placed.lane,       placed.label, static_cast<std::uint32_t>(id),
+        exchanges_.push_back(action.subject);
+        const auto exchange = static_cast<std::uint32_t>(placed_.exchange(action.subject));
+        return {OpKind::exchange, call_lanes_[action.subject], call_labels_[action.subject], exchange,
                 index_of(action), action.where.layer};
     }
 
@@ -219,14 +242,14 @@ class Placer {
 
     const Script& script_;
     Cell cell_;
-    GroupSets& groups_;
+    PlacedCalls& placed_;
     ProgramBuilder& builder_;
     std::vector<WorkOrigin>& origins_;  // by work of the program
     std::vector<Repeat> excerpts_in_order_;
-    std::vector<LabelId> labels_;
-    std::vector<Placed> placed_;
-    std::map<std::pair<std::uint32_t, Direction>, std::uint32_t> issued_;
-    std::vector<std::uint32_t> work_;  // of the program, by that of the script
+    std::vector<LabelId> labels_, call_labels_;
+    std::vector<LaneId> call_lanes_;
+    std::vector<std::uint32_t> exchanges_;  // calls that became some
+    std::vector<std::uint32_t> work_;       // of the program, by that of the script
     std::map<Extent, RepeatedExcerpt> excerpts_;
     std::vector<OpId> end_;       // of each action
     std::vector<OpId> frontier_;  // what the next operation of the chain waits for
@@ -234,9 +257,25 @@ class Placer {
 
 }  // namespace
 
-void place_script(const Script& script, const Cell& cell, GroupSets& groups, ProgramBuilder& builder,
-                  std::vector<WorkOrigin>& origins) {
-    Placer(script, cell, groups, builder, origins).write();
+std::vector<std::uint32_t> parties_of(const Script& script, const Cell& cell, GroupSets& groups) {
+    return list_of<std::uint32_t>(script.calls(), [&](const Call& call) {
+        const std::uint32_t set = groups.find(cell, call);
+        return groups.size(set) == 1 ? 0 : groups.parties(set);
+    });
+}
+
+void ScriptPlacer::place(const Script& script, const Cell& cell, std::string name) {
+    PlacedCalls calls(script, cell, groups_);
+    const auto [known, fresh] = placed_.try_emplace({cell.stage, cell.slowness, parties_of(script, cell, groups_)});
+    Placed& placed = known->second;
+    if (fresh) {
+        placed.rank_class = builder_.begin_class(std::move(name), cell.representative, cell.weight);
+        placed.calls = Placer(script, cell, groups_, calls, builder_, origins_).write();
+        return;
+    }
+    const auto exchanges =
+        list_of<ExchangeId>(placed.calls, [&calls](std::uint32_t call) { return calls.exchange(call); });
+    builder_.add_class_like(placed.rank_class, std::move(name), cell.representative, cell.weight, exchanges);
 }
 
 }  // namespace weft

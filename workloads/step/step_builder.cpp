@@ -44,16 +44,15 @@ Step build(const Plan& plan, CostsPool& pool, const StepOptions& options, Parts 
     if (options.on_size) options.on_size(parts.size(plan, pool.topology()));
     ProgramBuilder builder(lanes::names(), plan.device.interference);
     GroupSets groups(plan, families, classes, builder);
-    std::size_t ops = 0;
-    for (const Cell& cell : classes.cells) ops += scripts[cell.stage].actions().size();
-    builder.reserve(ops);
+    builder.reserve(sum_of<std::size_t>(scripts, [](const Script& script) { return script.actions().size(); }));
+    ScriptPlacer placer(groups, builder);
     Step step;
     for (std::size_t number = 0; number < classes.cells.size(); ++number) {
         const Cell& cell = classes.cells[number];
-        builder.begin_class(name_of(classes, number), cell.representative, cell.weight);
+        placer.place(scripts[cell.stage], cell, name_of(classes, number));
         step.stage.push_back(cell.stage);
-        place_script(scripts[cell.stage], cell, groups, builder, step.work_origins);
     }
+    step.work_origins = std::move(placer).take_origins();
     step.folding = classes.folding;
     step.splits = std::move(classes.splits);
     step.class_of_rank = std::move(classes.of_rank);

@@ -174,10 +174,32 @@ struct WorkOrigin {
     std::uint32_t stage = 0, number = 0;
 };
 
-// Adds `script` to the class begun last, which is `cell`. Calls in groups of one take no time and become nothing.
-// `origins`: of the work in the program so far, by its number; lengthened by what is new.
-void place_script(const Script& script, const Cell& cell, GroupSets& groups, ProgramBuilder& builder,
-                  std::vector<WorkOrigin>& origins);
+// Adds classes to a program: cells with their scripts. Calls in groups of one take no time and become nothing.
+class ScriptPlacer {
+  public:
+    // The arguments must outlive this.
+    ScriptPlacer(GroupSets& groups, ProgramBuilder& builder) : groups_(groups), builder_(builder) {}
+
+    void place(const Script& script, const Cell& cell, std::string name);
+    // Of the work in the program so far, by its number.
+    std::vector<WorkOrigin> take_origins() && { return std::move(origins_); }
+
+  private:
+    // A class, and the calls that its exchanges are, in order.
+    struct Placed {
+        RankClassId rank_class{};
+        std::vector<std::uint32_t> calls;
+    };
+
+    GroupSets& groups_;
+    ProgramBuilder& builder_;
+    std::vector<WorkOrigin> origins_;
+    // By what makes cells do the same: stage, how slow they are, and how many classes meet in each call.
+    std::map<std::tuple<std::uint32_t, double, std::vector<std::uint32_t>>, Placed> placed_;
+};
+
+// By call of a script, how many rank classes meet in it; 0 for a group of one.
+std::vector<std::uint32_t> parties_of(const Script& script, const Cell& cell, GroupSets& groups);
 
 // How much a step will hold and cost, told once its rank classes are known and before its tables are made.
 
@@ -186,11 +208,12 @@ void place_script(const Script& script, const Cell& cell, GroupSets& groups, Pro
 struct StepSize {
     std::uint32_t ranks = 0, classes = 0;
     std::uint64_t ops = 0;        // of the program
+    std::uint64_t kept = 0;       // of them, where those that several classes share count once
     std::uint64_t parties = 0;    // of them, that take part in an exchange
     std::uint64_t exchanges = 0;  // of the program
     std::uint64_t repeated = 0;   // ops of routines that do not run ahead, as often as they run
     // The same of the program with its routines written out (sim/engine/timeline.hpp), and whether it will be.
-    std::uint64_t unfolded_ops = 0, unfolded_parties = 0, unfolded_exchanges = 0;
+    std::uint64_t unfolded_ops = 0, unfolded_kept = 0, unfolded_parties = 0, unfolded_exchanges = 0;
     bool is_written_out = false;
     std::uint64_t meetings = 0;  // exchanges of several classes, as often as they happen: they never run ahead
     std::uint64_t routed = 0;    // loads of links by groups that have to be routed

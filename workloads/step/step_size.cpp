@@ -119,15 +119,6 @@ class Counter {
     ScriptCounts counts_;
 };
 
-Parties parties_of(const Script& script, const Cell& cell, GroupSets& groups) {
-    Parties parties;
-    for (const Call& call : script.calls()) {
-        const std::uint32_t set = groups.find(cell, call);
-        parties.push_back(groups.size(set) == 1 ? 0 : groups.parties(set));
-    }
-    return parties;
-}
-
 // How many of a family's groups are others moved, by some of them: of the second half of these, which have enough
 // others before them.
 double moved_share(const Family& family, const Families& families, const Topology& topology) {
@@ -177,24 +168,28 @@ constexpr double number(std::uint64_t count) { return static_cast<double>(count)
 
 }  // namespace
 
-// What an operation holds: itself and its numbers in the program (what it waits for and who waits for it, an edge each
-// and a little more) and in its builder; its span; and of the engine's tables its state, its routine and place in
-// one, and how often it went ahead; of a routine, when it happened each time that it did not go ahead, and itself and
-// its span again if that is written out. An exchange: itself, where it stands, who takes part. Loads are in the costs,
-// the program, and if they stay apart in the network's transposes, demands and constraints (measured).
+// What an operation holds that is kept: itself, its numbers in the program (what it waits for and who waits for it, an
+// edge each and a little more) and in its builder, whether it runs ahead and how far; and in every class: its span,
+// what it waits for, how often it went ahead, and when if it may; of a routine, when it happened each time that it did
+// not go ahead, and itself and its span again if that is written out. An exchange: itself, where it stands, who takes
+// part. Loads are in the costs, the program, and if they stay apart in the network's transposes, demands and
+// constraints (measured).
 Bytes StepSize::memory() const {
     constexpr double process = 12e6, number_bytes = sizeof(std::uint32_t);
-    constexpr double of_op = sizeof(Op) + sizeof(Span) + 11 * number_bytes + sizeof(std::int64_t);
-    constexpr double of_party = 2 * number_bytes;
+    constexpr double of_kept = sizeof(Op) + 9 * number_bytes;
+    constexpr double of_op = sizeof(Span) + 2 * number_bytes + sizeof(std::int64_t);
+    constexpr double of_party = 3 * number_bytes;
     constexpr double of_exchange = sizeof(Exchange) + 3 * number_bytes;
     constexpr double of_repeated = RoutineParts::usual_bytes;
-    constexpr double of_written_op = sizeof(Op) + sizeof(Span) + 5 * number_bytes;
+    constexpr double of_written_kept = sizeof(Op) + 3 * number_bytes;
     constexpr double of_rank = 100, of_routed = 65, of_moved = 22;
     Bytes written_out;
     if (is_written_out && unfolded_ops != ops) {
-        written_out = Bytes{of_written_op * number(unfolded_ops) + sizeof(Exchange) * number(unfolded_exchanges)};
+        written_out = Bytes{of_written_kept * number(unfolded_kept) + sizeof(Span) * number(unfolded_ops) +
+                            number_bytes * number(ops + unfolded_parties) +
+                            (sizeof(Exchange) + number_bytes) * number(unfolded_exchanges)};
     }
-    return written_out + Bytes{process + of_op * number(ops) + of_party * number(parties) +
+    return written_out + Bytes{process + of_kept * number(kept) + of_op * number(ops) + of_party * number(parties) +
                                of_exchange * number(exchanges) + of_repeated * number(repeated) + of_rank * ranks +
                                of_routed * number(routed) + of_moved * number(moved)};
 }
@@ -221,6 +216,7 @@ StepSize size_of(const Plan& plan, std::span<const Script> scripts, const RankCl
         const auto [it, fresh] = known.try_emplace({cell.stage, parties_of(script, cell, groups)});
         if (fresh) it->second = Counter(script, it->first.second, plan.job.faults.jitter).count();
         const auto& [stored, unfolded, repeated] = it->second;
+        if (fresh) size.kept += stored.ops, size.unfolded_kept += unfolded.ops;
         size.ranks += cell.weight;
         size.ops += stored.ops;
         size.parties += stored.parties;

@@ -109,7 +109,7 @@ RC_GTEST_PROP(critical_path, slack_is_what_a_computation_may_take_longer, ()) {
         Program longer = program;
         const auto expect_end = [&](std::int64_t more, std::int64_t later) {
             longer.work.push_back(work + since_start({more}));
-            longer.ops[op].subject = static_cast<std::uint32_t>(longer.work.size() - 1);
+            longer.ops.shared(op).subject = static_cast<std::uint32_t>(longer.work.size() - 1);
             const std::int64_t off = simulate(longer, fabric, NetworkKind::ideal).end.femtoseconds - later;
             RC_ASSERT(std::abs(static_cast<double>(off)) <= rounding_of(work, longer.work.back()));
         };

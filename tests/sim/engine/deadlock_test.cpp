@@ -35,11 +35,12 @@ TEST(deadlock, two_stages_that_both_send_first_are_named_op_by_op) {
     script.begin("stage 1");
     party(up, "send gradient"), party(down, "receive activation");
     EXPECT_EQ(message(script.finish()),
-              "deadlock: 4 of 4 ops can never finish; 4 of them wait in a circle:\n"
-              "  stage 0: send activation #3 waits for stage 1: receive activation #3 (its partner in the exchange),\n"
-              "  which waits for stage 1: send gradient #3 (ahead of it on lane tensor),\n"
-              "  which waits for stage 0: receive gradient #3 (its partner in the exchange),\n"
-              "  which waits for stage 0: send activation #3 (ahead of it on lane tensor)");
+              "deadlock: 4 of 4 ops can never finish; of 4, each waits for the next:\n"
+              "  stage 0: send activation #3\n"
+              "  stage 1: receive activation #3\n"
+              "  stage 1: send gradient #3\n"
+              "  stage 0: receive gradient #3\n"
+              "and the last for the first");
 }
 
 TEST(deadlock, ops_that_only_hang_on_the_circle_are_counted_but_not_named) {
@@ -52,11 +53,11 @@ TEST(deadlock, ops_that_only_hang_on_the_circle_are_counted_but_not_named) {
     const OpId last = (script.take_part(b), script.take_part(a));
     script.work({1}, {last});
     const std::string text = message(script.finish());
-    EXPECT_THAT(text, HasSubstr("5 of 6 ops can never finish; 4 of them wait in a circle"));
+    EXPECT_THAT(text, HasSubstr("5 of 6 ops can never finish; of 4, each waits for the next"));
     EXPECT_THAT(text, testing::Not(HasSubstr("work")));
 }
 
-TEST(deadlock, a_dependency_across_lanes_is_told_from_the_order_of_a_lane) {
+TEST(deadlock, a_dependency_across_lanes_closes_a_circle_too) {
     Script script;
     const ExchangeId a = script.exchange(std::vector<Leg>{}, 2), b = script.exchange(std::vector<Leg>{}, 2);
     script.begin("first");
@@ -64,10 +65,10 @@ TEST(deadlock, a_dependency_across_lanes_is_told_from_the_order_of_a_lane) {
     script.take_part(b, {before}, toy::data_lane);
     script.begin("second");
     script.take_part(b), script.take_part(a);
-    EXPECT_THAT(message(script.finish()), HasSubstr("(which it depends on)"));
+    EXPECT_THAT(message(script.finish()), HasSubstr("4 of 4 ops can never finish; of 4, each"));
 }
 
-TEST(deadlock, a_long_circle_is_shortened_and_still_closes) {
+TEST(deadlock, a_long_circle_is_shortened) {
     constexpr std::uint32_t classes = 20;
     Script script;
     std::vector<ExchangeId> ring;
@@ -77,11 +78,8 @@ TEST(deadlock, a_long_circle_is_shortened_and_still_closes) {
         script.take_part(ring[i]), script.take_part(ring[(i + classes - 1) % classes]);
     }
     const std::string text = message(script.finish());
-    EXPECT_THAT(text, HasSubstr("40 of 40 ops can never finish; 40 of them wait in a circle"));
-    EXPECT_THAT(text, HasSubstr("... 30 more ..."));
-    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 12);
-    const std::string first = "rank 0: exchange #0";
-    EXPECT_NE(text.find(first), text.rfind(first)) << "the last line returns to the first op:\n" << text;
+    EXPECT_THAT(text, HasSubstr("40 of 40 ops can never finish; of 40, each waits for the next"));
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 12) << text;
 }
 
 TEST(deadlock, a_part_is_named_where_there_is_one) {

@@ -30,7 +30,8 @@ TEST(routine_times, work_and_calls_in_turn_are_one_routine) {
     const OpId call = script.call({first});
     const OpId second = script.work({1}, {call});
     const OpId last = script.call({second});
-    const RoutineTimes times = times_of(script.finish());
+    const RoutineTimes all = times_of(script.finish());
+    const RoutineTimes::OfClass times = all.of(RankClassId{0});
     EXPECT_EQ(times.end(number(first)), number(last) + 1);
     EXPECT_EQ(times.end(number(second)), number(last) + 1) << "it may be entered anywhere";
     EXPECT_EQ(times.ops_of_unit(number(call)), 1U);
@@ -45,7 +46,8 @@ TEST(routine_times, a_call_beside_work_is_one_link_where_both_are_waited_for) {
     const OpId call = script.call({before});
     const OpId beside = script.work({1}, {before});
     const OpId after = script.join({call, beside});
-    const RoutineTimes times = times_of(script.finish());
+    const RoutineTimes all = times_of(script.finish());
+    const RoutineTimes::OfClass times = all.of(RankClassId{0});
     EXPECT_EQ(times.end(number(before)), number(after) + 1);
     EXPECT_EQ(times.ops_of_unit(number(call)), 2U);
     EXPECT_EQ(times.end(number(beside)), 0U) << "no link begins with its second op";
@@ -60,8 +62,8 @@ TEST(routine_times, work_takes_longer_beside_a_transfer) {
     for (int i = 0; i < 3; ++i) last = script.work({1});
     Program program = script.finish();
     program.interference = 2.0;
-    EXPECT_EQ(times_of(program).over(number(last), Disturbance::none), 3 * 7);
-    EXPECT_EQ(times_of(program).over(number(last), Disturbance::transfer), 3 * 14);
+    EXPECT_EQ(times_of(program).of(RankClassId{0}).over(number(last), Disturbance::none), 3 * 7);
+    EXPECT_EQ(times_of(program).of(RankClassId{0}).over(number(last), Disturbance::transfer), 3 * 14);
 }
 
 TEST(routine_times, the_last_link_begun_is_the_one_under_way) {
@@ -71,7 +73,8 @@ TEST(routine_times, the_last_link_begun_is_the_one_under_way) {
     const OpId call = script.call({before});
     const OpId beside = script.work({1}, {before});
     const OpId after = script.work({1}, {call, beside});
-    const RoutineTimes times = times_of(script.finish());
+    const RoutineTimes all = times_of(script.finish());
+    const RoutineTimes::OfClass times = all.of(RankClassId{0});
     const auto at = [&](std::int64_t ticks) {
         return times.last_begun(number(before), number(after) + 1, ticks, Disturbance::none);
     };
@@ -89,7 +92,8 @@ TEST(routine_times, routines_end_before_what_others_wait_for) {
     const OpId third = script.work({1});
     const OpId fourth = script.work({1});
     script.take_part(script.exchange({script.link, {}, {10}}), {third}, toy::data_lane);  // beside the fourth
-    const RoutineTimes times = times_of(script.finish());
+    const RoutineTimes all = times_of(script.finish());
+    const RoutineTimes::OfClass times = all.of(RankClassId{0});
     EXPECT_EQ(times.end(number(first)), number(third) + 1);
     EXPECT_EQ(times.end(number(fourth)), 0U) << "one op is no routine";
 }
@@ -105,7 +109,8 @@ TEST(routine_times, routines_end_before_exchanges_with_others) {
         third = script.work({1});
         script.work({1}, {script.take_part(meet, {third})});
     }
-    const RoutineTimes times = times_of(script.finish());
+    const RoutineTimes all = times_of(script.finish());
+    const RoutineTimes::OfClass times = all.of(RankClassId{0});
     EXPECT_EQ(times.end(number(first)), number(third) + 1);
     EXPECT_EQ(times.end(number(third) + 1), 0U);
 }
@@ -118,7 +123,7 @@ TEST(routine_times, routines_do_not_end_with_two_ops_side_by_side) {
     const OpId third = script.work({1});
     script.call({third});
     script.work({1}, {third});
-    EXPECT_EQ(times_of(script.finish()).end(number(first)), number(third) + 1);
+    EXPECT_EQ(times_of(script.finish()).of(RankClassId{0}).end(number(first)), number(third) + 1);
 }
 
 }  // namespace

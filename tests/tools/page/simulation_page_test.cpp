@@ -38,11 +38,11 @@ TEST(simulation_data, holds_every_slice_of_the_chosen_classes) {
         const bool shown = std::ranges::find(part.classes, rows[s]) != part.classes.end();
         EXPECT_EQ(data["timeline"]["stages"][s]["shown"], shown);
         EXPECT_EQ(data["timeline"]["stages"][s]["rank"], index(rank_class.representative));
-        std::map<std::string, std::vector<std::pair<std::int64_t, const Op*>>> expected;  // by lane: end and operation
+        std::map<std::string, std::vector<std::pair<std::int64_t, Op>>> expected;  // by lane: end and operation
         for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
-            const Op& op = program.ops[OpId{i}];
+            const Op op = program.ops[OpId{i}];
             if (!is_slice(op, run.timeline.spans[OpId{i}])) continue;
-            expected[program.lanes[index(op.lane)]].emplace_back(nanoseconds(run.timeline.spans[OpId{i}].end), &op);
+            expected[program.lanes[index(op.lane)]].emplace_back(nanoseconds(run.timeline.spans[OpId{i}].end), op);
         }
         const SortedJson& lanes = data["timeline"]["stages"][s]["lanes"];
         ASSERT_EQ(lanes.size(), expected.size());
@@ -54,7 +54,7 @@ TEST(simulation_data, holds_every_slice_of_the_chosen_classes) {
                 ASSERT_GE(lane["gap"][i].get<std::int64_t>(), 0) << "slices of a lane do not overlap";
                 at += lane["gap"][i].get<std::int64_t>() + lane["length"][i].get<std::int64_t>();
                 ASSERT_EQ(at, own[i].first);
-                const Op& op = *own[i].second;
+                const Op& op = own[i].second;
                 EXPECT_EQ(data["timeline"]["labels"][lane["label"][i].get<std::size_t>()][0],
                           program.labels[index(op.label)]);
                 EXPECT_EQ(lane["micro"][i], op.index);

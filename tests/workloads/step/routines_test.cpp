@@ -24,8 +24,11 @@ auto content(const Program& program, const Op& op) {
 }
 
 bool equal(const Program& a, const Program& b) {
-    return std::ranges::equal(a.ops, b.ops, [&](const Op& x, const Op& y) { return content(a, x) == content(b, y); }) &&
-           std::ranges::equal(a.classes, b.classes,
+    if (a.ops.size() != b.ops.size()) return false;
+    for (OpId op{}; op != a.ops.end_id(); op = next(op)) {
+        if (content(a, a.ops[op]) != content(b, b.ops[op])) return false;
+    }
+    return std::ranges::equal(a.classes, b.classes,
                               [](const RankClass& x, const RankClass& y) {
                                   return x.name == y.name && x.first_op == y.first_op && x.ops == y.ops;
                               }) &&

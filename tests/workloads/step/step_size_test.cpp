@@ -19,10 +19,7 @@
 namespace weft {
 namespace {
 
-std::uint64_t parties_of(const Program& program) {
-    return static_cast<std::uint64_t>(
-        std::ranges::count_if(program.ops, [](const Op& op) { return op.kind == OpKind::exchange; }));
-}
+std::uint64_t parties_of(const Program& program) { return program.ops.exchanges.size(); }
 
 // At most a twentieth more than was found, nor less than four fifths of it; a few more or less do not count.
 bool is_near(std::uint64_t said, std::uint64_t found) {
@@ -51,6 +48,7 @@ RC_GTEST_PROP(step_size, counts_what_the_program_will_have, ()) {
         RC_ASSERT(size.ranks == study.job.layout.ranks());
         RC_ASSERT(size.classes == program.classes.size());
         RC_ASSERT(is_near(size.ops, program.ops.size()));
+        RC_ASSERT(is_near(size.kept, program.ops.kept.size()));
         RC_ASSERT(is_near(size.parties, parties_of(program)));
         RC_ASSERT(is_near(size.exchanges, program.exchanges.size()));
         const Program unfolded = unfold(program);
