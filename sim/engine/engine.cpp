@@ -132,17 +132,15 @@ std::string explain_deadlock(const Program& written) {
         return std::ranges::find_if(others, [&](const Party& other) { return before[other.op] != no_op; })->op;
     };
     // Every one waits for another, so any walk runs into a circle.
-    std::vector<OpId> walk{OpId{static_cast<std::uint32_t>(std::ranges::find(is_over, 0) - is_over.begin())}};
-    auto first = walk.end();
-    while (first == walk.end()) {
-        walk.push_back(waits_for(walk.back()));
-        first = std::find(walk.begin(), walk.end() - 1, walk.back());
-        if (first == walk.end() - 1) first = walk.end();
-    }
-    const auto circle = std::span(first, walk.end() - 1);
+    OpId first{static_cast<std::uint32_t>(std::ranges::find(is_over, 0) - is_over.begin())};
+    for (Table<OpId, std::uint8_t> seen(program.ops.size(), 0); seen[first] == 0; first = waits_for(first))
+        seen[first] = 1;
+    std::vector<OpId> circle{first};
+    for (OpId op = waits_for(first); op != first; op = waits_for(op)) circle.push_back(op);
     std::string text = fmt::format("deadlock: {} of {} ops can never finish; of {}, each waits for the next:",
                                    std::ranges::count(is_over, 0), program.ops.size(), circle.size());
-    for (const OpId op : circle.first(std::min(circle.size(), most_lines))) text += "\n  " + describe(program, op);
+    for (const OpId op : std::span(circle).first(std::min(circle.size(), most_lines)))
+        text += "\n  " + describe(program, op);
     return text + (circle.size() > most_lines ? "\n  ..." : "") + "\nand the last for the first";
 }
 
