@@ -178,14 +178,8 @@ class EngineState {
     static void reserve_parts(const Program& program, Timeline& timeline) {
         timeline.parts.reserve(program.classes.size());
         for (const RankClass& rank_class : program.classes) {
-            std::size_t parts = 0;
-            const auto own =
-                std::span(program.ops.kept).subspan(rank_class.course + rank_class.routine_ops, rank_class.ops);
-            for (const Op& what : own) {
-                if (what.kind == OpKind::routine) parts += program.routines[RoutineId(what.subject)].ops;
-            }
             timeline.parts.push_back({});
-            (timeline.parts.end() - 1)->reserve(parts);
+            (timeline.parts.end() - 1)->reserve(program.repeated_ops(rank_class));
         }
     }
 

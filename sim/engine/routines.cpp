@@ -162,26 +162,22 @@ RoutineTimes::RoutineTimes(const Program& program, const Table<CommunicationId, 
     : ends_(program.ops.kept.size(), 0), place_(ends_.size(), 0), is_pair_(ends_.size(), false) {
     const ComputeTimes works(program);
     std::map<std::uint32_t, std::uint32_t> timed;  // how many ops of routines a course has, by its first op
-    std::size_t stays = 0;
-    std::uint32_t past = 0;  // the courses before
-    for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
+    for_each_course(program, [&](RankClassId id) {
         const RankClass& own = program.classes[id];
-        if (own.course >= past) {
-            timed_ = 0;
-            past = own.past_course();
-            std::uint32_t op = own.course + (works.are_constant() ? 0 : own.routine_ops);
-            while (op < past) op = find(program, id, op, past);
-            timed[own.course] = timed_;
-        }
+        std::uint32_t op = own.course + (works.are_constant() ? 0 : own.routine_ops);
+        for (timed_ = 0; op < own.past_course();) op = find(program, id, op, own.past_course());
+        timed[own.course] = timed_;
+    });
+    std::size_t stays = 0;
+    for (const RankClass& own : program.classes) {
         classes_.push_back({own.course - own.begin_op(), stays});
         stays += timed[own.course];
     }
-    for (std::vector<Stay>& each : stays_) {
-        if (&each == &stays_.front() || program.interference > 1.0) each.resize(stays);
-    }
-    for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
-        add_times(program, id, works, transfers, Disturbance::none);
-        if (program.interference > 1.0) add_times(program, id, works, transfers, Disturbance::transfer);
+    for (const Disturbance beside : {Disturbance::none, Disturbance::transfer}) {
+        if (beside == Disturbance::transfer && program.interference == 1.0) continue;
+        stays_[index_of(beside)].resize(stays);
+        for (RankClassId id{}; id != program.classes.end_id(); id = next(id))
+            add_times(program, id, works, transfers, beside);
     }
 }
 

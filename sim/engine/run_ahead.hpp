@@ -210,6 +210,7 @@ class RunAhead {
     // The units before `end`, which are over at `over`.
     void record(RankClassId rank_class, std::uint32_t end, Instant over) {
         const Run& run = runs_[rank_class];
+        const RoutineTimes::OfClass times = times_.of(rank_class);
         if (end == run.first) return;
         ++passes_[run.first];
         --passes_[end];
@@ -221,23 +222,19 @@ class RunAhead {
                                              .begin = run.begin,
                                              .over = over});
         } else {
-            times_.of(rank_class)
-                .visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
-                    timeline_.spans[op] = {begin, begin, end_of_op};
-                });
+            times.visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
+                timeline_.spans[op] = {begin, begin, end_of_op};
+            });
         }
         if (!network_.is_recorded()) return;
-        times_.of(rank_class)
-            .visit(run.first, end, run.begin, run.beside,
-                   [this, rank_class](OpId op, Instant begin, Instant end_of_op) {
-                       const Op what = program_.ops.at(op, rank_class);
-                       if (what.kind != OpKind::exchange) return;
-                       visit_steps(ExchangeId(what.subject), begin, end_of_op,
-                                   [this](const ExchangeSteps::Step& step, Instant from, Instant to) {
-                                       if (step.kind == ExchangeSteps::Kind::flow)
-                                           network_.record(step.pattern, step.bytes, from, to);
-                                   });
-                   });
+        times.visit(run.first, end, run.begin, run.beside, [&](OpId op, Instant begin, Instant end_of_op) {
+            const Op& what = program_.ops.shared(op, rank_class);
+            if (what.kind != OpKind::exchange) return;
+            const ExchangeId exchange = program_.ops.exchange(what, rank_class);
+            visit_steps(exchange, begin, end_of_op, [this](const ExchangeSteps::Step& step, Instant from, Instant to) {
+                if (step.kind == ExchangeSteps::Kind::flow) network_.record(step.pattern, step.bytes, from, to);
+            });
+        });
     }
 
     void count(OpId op, std::int64_t passes) {

@@ -139,10 +139,7 @@ class RoutineTimes {
         std::uint32_t shift_;  // from an op to where it is kept, modulo 2^32
         std::size_t first_stay_;
     };
-    OfClass of(RankClassId rank_class) const {
-        const auto& [shift, first_stay] = classes_[rank_class];
-        return {*this, shift, first_stay};
-    }
+    OfClass of(RankClassId id) const { return {*this, classes_[id].shift, classes_[id].first_stay}; }
 
   private:
     std::uint32_t find(const Program& program, RankClassId rank_class, std::uint32_t first, std::uint32_t end);

@@ -19,6 +19,11 @@ class Unfolding {
 
     Program write() {
         static_cast<ProgramTables&>(unfolded_) = program_;
+        std::size_t ops = 0;
+        for_each_course(program_, [&](RankClassId id) {
+            ops += program_.classes[id].ops + program_.repeated_ops(program_.classes[id]);
+        });
+        unfolded_.ops.reserve(ops);
         for (RankClassId id{}; id != program_.classes.end_id(); id = next(id)) write_class(id);
         begin_successors();
         return std::move(unfolded_);
@@ -131,14 +136,6 @@ class Unfolding {
     Table<OpId, ExchangeId> last_exchange_;         // that each op took part in
 };
 
-std::size_t unfolded_ops(const Program& program) {
-    std::size_t ops = 0;
-    for_each_run(program, [&ops](const Op& op, std::uint32_t times) {
-        if (op.kind != OpKind::routine) ops += times;
-    });
-    return ops;
-}
-
 }  // namespace
 
 Program unfold(const Program& program) { return Unfolding(program).write(); }
@@ -146,7 +143,8 @@ Program unfold(const Program& program) { return Unfolding(program).write(); }
 Timeline unfold(const Program& program, Timeline timeline) {
     if (program.routines.empty()) return timeline;
     Table<OpId, Span> spans;
-    spans.reserve(unfolded_ops(program));
+    spans.reserve(sum_of<std::size_t>(program.classes,
+                                      [&](const RankClass& one) { return one.ops + program.repeated_ops(one); }));
     for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
         const RankClass& rank_class = program.classes[id];
         RoutineParts::Reader parts(timeline.parts[id]);

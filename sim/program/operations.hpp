@@ -104,7 +104,12 @@ struct Operations {
     bool empty() const { return size() == 0; }
     OpId end_id() const { return OpId{static_cast<std::uint32_t>(size())}; }
 
-    // Of whoever writes them: the next class begins, which has `places` when all of its ops are there.
+    // Of whoever writes them: room for so many that are kept.
+    void reserve(std::size_t ops) {
+        kept.reserve(ops);
+        predecessors.reserve(ops);
+    }
+    // The next class begins, which has `places` when all of its ops are there.
     void begin_class() { first_exchange.push_back(static_cast<std::uint32_t>(exchanges.size())); }
     // Adds an op, as operator[] returns it, to the course of that class. Successors follow.
     void append(Op op, std::uint32_t waits_for) {

@@ -114,11 +114,17 @@ struct Program : ProgramTables {
     OpList successors_of(OpId op) const { return ops.successors_of(op); }
     std::uint32_t predecessors_of(OpId op) const { return ops.predecessors[ops.places.kept(op)]; }
     // The one that `caller` runs.
-    Routine routine_of(OpId caller) const { return routine_of(caller, class_of(caller)); }
     Routine routine_of(OpId caller, RankClassId rank_class) const {
         Routine own = routines[RoutineId(ops.shared(caller, rank_class).subject)];
         own.first_op = static_cast<std::uint32_t>(ops.places.op(own.first_op, rank_class));
         return own;
+    }
+    // How many ops of routines a class runs, each as often as it does.
+    std::size_t repeated_ops(const RankClass& own) const {
+        const auto called = std::span(ops.kept).subspan(own.course + own.routine_ops, own.ops);
+        return sum_of<std::size_t>(called, [this](const Op& op) {
+            return op.kind == OpKind::routine ? routines[RoutineId(op.subject)].ops : 0U;
+        });
     }
     std::span<const Leg> legs_of(const Communication& what) const {
         return std::span(legs).subspan(what.first_leg, what.legs);
@@ -127,6 +133,17 @@ struct Program : ProgramTables {
         return exchanges[ExchangeId(exchange.subject)].communication;
     }
 };
+
+// Calls see(RankClassId) for the first class of each course, in the order in which those are kept.
+template <class See>
+void for_each_course(const Program& program, See see) {
+    std::uint32_t past = 0;  // the courses before
+    for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
+        if (program.classes[id].course < past) continue;
+        past = program.classes[id].past_course();
+        see(id);
+    }
+}
 
 // Calls see(const Op&, times) for the ops of all classes, as those have them, and of their routines that run, but for
 // those that leave: how often each does.
@@ -155,14 +172,11 @@ class ComputeTimes {
     explicit ComputeTimes(const Program& program) : program_(program) {
         if (program.jitter.spread == 0.0) return;
         numbers_.resize(program.ops.kept.size());
-        std::uint32_t past = 0;  // the courses before
-        for (const RankClass& rank_class : program.classes) {
-            if (rank_class.course < past) continue;
-            const std::uint32_t first_op = rank_class.course + rank_class.routine_ops;
-            past = rank_class.past_course();
+        for_each_course(program, [&](RankClassId id) {
+            const RankClass& own = program.classes[id];
             std::uint32_t number = 0;
-            for (std::uint32_t op = rank_class.course; op < past; ++op) {
-                if (op == first_op) number = 0;
+            for (std::uint32_t op = own.course; op < own.past_course(); ++op) {
+                if (op == own.course + own.routine_ops) number = 0;
                 numbers_[op] = number;
                 const Op& what = program.ops.kept[op];
                 if (is_jittered(what)) ++number;
@@ -171,7 +185,7 @@ class ComputeTimes {
                 const Routine& routine = program.routines[RoutineId(what.subject)];
                 number += numbers_[routine.first_op + routine.ops];
             }
-        }
+        });
     }
 
     // Whether a computation of a routine takes the same time whenever it runs.

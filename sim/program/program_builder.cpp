@@ -43,9 +43,7 @@ ProgramBuilder::ProgramBuilder(std::vector<std::string> lanes, double interferen
 }
 
 void ProgramBuilder::reserve(std::size_t ops) {
-    program_.ops.kept.reserve(ops);
-    program_.ops.predecessors.reserve(ops);
-    program_.ops.exchanges.reserve(ops);
+    program_.ops.reserve(ops);
     predecessors_.reserve(ops + ops / 2);
     first_predecessor_.reserve(ops);
 }
@@ -123,7 +121,7 @@ RankClassId ProgramBuilder::add_class_like(RankClassId other, std::string name, 
                                            std::uint32_t weight, std::span<const ExchangeId> exchanges) {
     const RankClassId id = begin_class(std::move(name), representative, weight);
     WEFT_CHECK(other < id, "a class like one that is not there");
-    const RankClass like = program_.classes[other];
+    const RankClass& like = program_.classes[other];
     RankClass& own = last_class();
     own.first_op += like.routine_ops;
     own.routine_ops = like.routine_ops;

@@ -257,16 +257,18 @@ class Placer {
 
 }  // namespace
 
-std::vector<std::uint32_t> parties_of(const Script& script, const Cell& cell, GroupSets& groups) {
-    return list_of<std::uint32_t>(script.calls(), [&](const Call& call) {
+CellKind kind_of(const Cell& cell, const Script& script, GroupSets& groups) {
+    const auto parties = [&](const Call& call) {
         const std::uint32_t set = groups.find(cell, call);
         return groups.size(set) == 1 ? 0 : groups.parties(set);
-    });
+    };
+    return {cell.stage, cell.slowness, list_of<std::uint32_t>(script.calls(), parties)};
 }
 
 void ScriptPlacer::place(const Script& script, const Cell& cell, std::string name) {
     PlacedCalls calls(script, cell, groups_);
-    const auto [known, fresh] = placed_.try_emplace({cell.stage, cell.slowness, parties_of(script, cell, groups_)});
+    if (!placed_.empty() && placed_.begin()->first.stage != cell.stage) placed_.clear();  // none comes back to it
+    const auto [known, fresh] = placed_.try_emplace(kind_of(cell, script, groups_));
     Placed& placed = known->second;
     if (fresh) {
         placed.rank_class = builder_.begin_class(std::move(name), cell.representative, cell.weight);

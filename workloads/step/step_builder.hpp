@@ -174,12 +174,23 @@ struct WorkOrigin {
     std::uint32_t stage = 0, number = 0;
 };
 
+// What makes cells do the same: stage, how slow they are, and by call of the script how many rank classes meet in it; 0
+// for a group of one.
+struct CellKind {
+    std::uint32_t stage = 0;
+    double slowness = 1.0;
+    std::vector<std::uint32_t> parties;
+    auto operator<=>(const CellKind&) const = default;
+};
+CellKind kind_of(const Cell& cell, const Script& script, GroupSets& groups);
+
 // Adds classes to a program: cells with their scripts. Calls in groups of one take no time and become nothing.
 class ScriptPlacer {
   public:
     // The arguments must outlive this.
     ScriptPlacer(GroupSets& groups, ProgramBuilder& builder) : groups_(groups), builder_(builder) {}
 
+    // Cells of a stage follow one another.
     void place(const Script& script, const Cell& cell, std::string name);
     // Of the work in the program so far, by its number.
     std::vector<WorkOrigin> take_origins() && { return std::move(origins_); }
@@ -194,12 +205,8 @@ class ScriptPlacer {
     GroupSets& groups_;
     ProgramBuilder& builder_;
     std::vector<WorkOrigin> origins_;
-    // By what makes cells do the same: stage, how slow they are, and how many classes meet in each call.
-    std::map<std::tuple<std::uint32_t, double, std::vector<std::uint32_t>>, Placed> placed_;
+    std::map<CellKind, Placed> placed_;  // of the stage at hand
 };
-
-// By call of a script, how many rank classes meet in it; 0 for a group of one.
-std::vector<std::uint32_t> parties_of(const Script& script, const Cell& cell, GroupSets& groups);
 
 // How much a step will hold and cost, told once its rank classes are known and before its tables are made.
 

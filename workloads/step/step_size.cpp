@@ -24,14 +24,11 @@ struct ScriptCounts {
     std::uint64_t repeated = 0;  // see StepSize
 };
 
-// What the calls of a script meet: rank classes that take part in each; 0 for a group of one, which is no call.
-using Parties = std::vector<std::uint32_t>;
-
 // Counts what Placer writes.
 class Counter {
   public:
-    Counter(const Script& script, const Parties& parties, const Jitter& jitter)
-        : script_(script), parties_(parties), has_jitter_(jitter.spread > 0.0) {}
+    Counter(const Script& script, const CellKind& kind, const Jitter& jitter)
+        : script_(script), parties_(kind.parties), has_jitter_(jitter.spread > 0.0) {}
 
     ScriptCounts count() {
         ActionId next = 0;
@@ -113,7 +110,7 @@ class Counter {
     }
 
     const Script& script_;
-    const Parties& parties_;
+    const std::vector<std::uint32_t>& parties_;
     bool has_jitter_;
     std::map<std::pair<ActionId, std::uint32_t>, std::vector<Part>> excerpts_;  // by original and length
     ScriptCounts counts_;
@@ -209,12 +206,12 @@ StepSize size_of(const Plan& plan, std::span<const Script> scripts, const RankCl
     ProgramBuilder unused(lanes::names());
     GroupSets groups(plan, families, classes, unused);
     StepSize size{.classes = static_cast<std::uint32_t>(classes.cells.size())};
-    std::map<std::pair<std::uint32_t, Parties>, ScriptCounts> known;
+    std::map<CellKind, ScriptCounts> known;
     double exchanges = 0.0, unfolded_exchanges = 0.0, meetings = 0.0;
     for (const Cell& cell : classes.cells) {
         const Script& script = scripts[cell.stage];
-        const auto [it, fresh] = known.try_emplace({cell.stage, parties_of(script, cell, groups)});
-        if (fresh) it->second = Counter(script, it->first.second, plan.job.faults.jitter).count();
+        const auto [it, fresh] = known.try_emplace(kind_of(cell, script, groups));
+        if (fresh) it->second = Counter(script, it->first, plan.job.faults.jitter).count();
         const auto& [stored, unfolded, repeated] = it->second;
         if (fresh) size.kept += stored.ops, size.unfolded_kept += unfolded.ops;
         size.ranks += cell.weight;
