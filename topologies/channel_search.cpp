@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <map>
-#include <numeric>
 
 namespace weft {
 namespace {
@@ -71,10 +70,7 @@ class Search {
         return found;
     }
     static std::int64_t cheapest(const std::vector<HopUses>& hops) {
-        return least(hops, [](const HopUses& uses) {
-            return std::accumulate(uses.begin(), uses.end(), std::int64_t{0},
-                                   [](std::int64_t sum, const LinkUse& use) { return sum + use.occupancy; });
-        });
+        return least(hops, [](const HopUses& uses) { return sum_of<std::int64_t>(uses, &LinkUse::occupancy); });
     }
     std::int64_t least_crowded(const std::vector<HopUses>& hops) const {
         return least(hops, [&](const HopUses& uses) { return occupancy_.crowding(uses); });
@@ -201,6 +197,13 @@ struct Channels {
     }
 };
 
+// These orders, one after another.
+Channels laid(const ChannelProblem& problem, std::vector<MemberOrder> orders) {
+    Search search(problem);
+    for (const MemberOrder& order : orders) search.take(order);
+    return {std::move(orders), search.busiest()};
+}
+
 // Together c channels move c messages in the time that the busiest link is occupied; rates are compared without
 // division. Channels are laid while one more raises the rate. Beyond that, several more may raise it where one lowers
 // it: the six rings of four all-to-all accelerators use every link twice, the first two but two thirds of the links
@@ -242,12 +245,11 @@ Channels by_ports(const ChannelProblem& problem, const std::vector<LinkId>& port
 std::vector<LinkId> ports_of(const ChannelProblem& problem, bool only_fastest) {
     const auto occupancy = [](const HopUses& leave) { return leave.back().occupancy; };
     const std::int64_t least = occupancy(*std::ranges::min_element(problem.leave, {}, occupancy));
-    std::vector<LinkId> ports;
-    for (std::size_t member = 0; member < problem.leave.size(); ++member) {
-        if (only_fastest && occupancy(problem.leave[member]) > least) continue;
-        if (std::ranges::find(ports, problem.port[member]) == ports.end()) ports.push_back(problem.port[member]);
-    }
-    return ports;
+    const auto is_meant = [&](std::size_t member) {
+        return !only_fastest || occupancy(problem.leave[member]) <= least;
+    };
+    return each_once(list_of_those<LinkId>(numbers_below<std::size_t>(problem.leave.size()), is_meant,
+                                           [&](std::size_t member) { return problem.port[member]; }));
 }
 
 // Where every member has a link of its own to each other one.
@@ -256,12 +258,7 @@ Channels over_mesh(const ChannelProblem& problem) {
     for (std::uint32_t pair = 0; pair < n * n; ++pair) {
         if (pair / n != pair % n && problem.hop[pair].size() != 1) return {};
     }
-    Channels channels;
-    channels.orders = problem.across() ? mesh_paths(n) : mesh_rings(n);
-    Search search(problem);
-    for (const MemberOrder& order : channels.orders) search.take(order);
-    channels.busiest = search.busiest();
-    return channels;
+    return laid(problem, problem.across() ? mesh_paths(n) : mesh_rings(n));
 }
 
 }  // namespace
@@ -282,11 +279,6 @@ std::vector<MemberOrder> find_channels(const ChannelProblem& problem) {
 
 bool carry_more(const ChannelProblem& problem, const std::vector<MemberOrder>& channels,
                 const ChannelProblem& other_problem, const std::vector<MemberOrder>& others) {
-    const auto laid = [](const ChannelProblem& on, const std::vector<MemberOrder>& orders) {
-        Search search(on);
-        for (const MemberOrder& order : orders) search.take(order);
-        return Channels{orders, search.busiest()};
-    };
     return laid(problem, channels).carry_more_than(laid(other_problem, others));
 }
 

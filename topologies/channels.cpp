@@ -44,10 +44,8 @@ HopUses entering(const Topology& topology, const Router& router, RankId from, Ra
     const auto leaves_network = [&](LinkId link) {
         return topology.node_kind(topology.head(link)) != NodeKind::network_switch;
     };
-    const auto links = route.links();
-    const auto after = links.subspan(links_out(topology, links));
-    const auto down = std::ranges::find_if(after, leaves_network);
-    return uses_of(topology, after.subspan(static_cast<std::size_t>(down - after.begin())));
+    const auto after = route.links().subspan(links_out(topology, route.links()));
+    return uses_of(topology, {std::ranges::find_if(after, leaves_network), after.end()});
 }
 
 RankId rank_at(const Topology& topology, std::uint32_t node, std::uint32_t local) {

@@ -100,10 +100,8 @@ class CollectiveSet {
     }
     // Whether the members of each node stand in one run.
     bool in_runs(const std::vector<RankId>& members) const {
-        std::vector<std::uint32_t> nodes;
-        for (const RankId rank : members) {
-            if (nodes.empty() || nodes.back() != topology_.node_of(rank)) nodes.push_back(topology_.node_of(rank));
-        }
+        auto nodes = list_of<std::uint32_t>(members, [&](RankId rank) { return topology_.node_of(rank); });
+        nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
         std::sort(nodes.begin(), nodes.end());
         return std::adjacent_find(nodes.begin(), nodes.end()) == nodes.end();
     }

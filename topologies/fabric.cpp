@@ -32,17 +32,14 @@ std::vector<LinkId> links_in_one_direction(const Topology& topology, const Route
         }
     }
     if (cables.from == cables.to) throw RangeError("rank {} needs no link to itself", index(cables.to));
-    std::vector<LinkId> links;
-    std::vector<std::string> classes;  // along the route, each once
+    const auto name = [&](LinkId link) { return topology.intact_link(link).name; };
+    const auto is_meant = [&](LinkId link) { return cables.link_class.empty() || name(link) == cables.link_class; };
     const Route route = topology.route(cables.from, cables.to);
-    for (const LinkId link : route.links()) {
-        const std::string& name = topology.intact_link(link).name;
-        if (std::ranges::find(classes, name) == classes.end()) classes.push_back(name);
-        if (cables.link_class.empty() || name == cables.link_class) links.push_back(link);
-    }
+    auto links = list_of_those<LinkId>(route.links(), is_meant);
     if (links.empty()) {
         throw RangeError("the route from rank {} to rank {} has no link of class \"{}\" (it has {})",
-                         index(cables.from), index(cables.to), cables.link_class, fmt::join(classes, ", "));
+                         index(cables.from), index(cables.to), cables.link_class,
+                         fmt::join(each_once(list_of<std::string>(route.links(), name)), ", "));
     }
     return links;
 }
@@ -104,12 +101,9 @@ RouteChoice read_routing(Field& section, std::string_view text) {
 }
 
 std::vector<LinkId> links_of(const Topology& topology, const LinkFault& fault) {
-    std::vector<LinkId> links;
-    if (const NicCable* cable = std::get_if<NicCable>(&fault.where)) {
-        links.push_back(link_of(topology, *cable));
-    } else {
-        links = links_in_one_direction(topology, std::get<RouteCables>(fault.where));
-    }
+    const NicCable* const cable = std::get_if<NicCable>(&fault.where);
+    std::vector<LinkId> links = cable != nullptr ? std::vector{link_of(topology, *cable)}
+                                                 : links_in_one_direction(topology, std::get<RouteCables>(fault.where));
     const std::size_t in_one_direction = links.size();
     for (std::size_t i = 0; i < in_one_direction; ++i) links.push_back(topology.wiring->reverse(links[i]));
     std::ranges::sort(links);

@@ -66,20 +66,17 @@ ProtocolCost read_cost(Field row) {
 }
 
 // "ratio" for all groups, or "ratio_few" and "ratio_many".
-template <class T, class Read>
-ByNodes<T> read_by_nodes(Field& row, const std::string& key, const ByNodes<T>& otherwise, Read read) {
+template <class T>
+ByNodes<T> read_by_nodes(Field& row, const std::string& key, const ByNodes<T>& otherwise,
+                         T (Field::*read)(std::string_view, std::optional<T>)) {
     if (row.has(key)) {
-        const T value = read(key, otherwise.few);
+        const T value = (row.*read)(key, otherwise.few);
         return {value, value};
     }
-    return {read(key + "_few", otherwise.few), read(key + "_many", otherwise.many)};
+    return {(row.*read)(key + "_few", otherwise.few), (row.*read)(key + "_many", otherwise.many)};
 }
 
 TunerRow read_tuner_row(Field row) {
-    const auto bandwidth = [&](const std::string& key, BytesPerSecond otherwise) {
-        return row.bandwidth(key, otherwise);
-    };
-    const auto number = [&](const std::string& key, double otherwise) { return row.number(key, otherwise); };
     TunerRow read;
     read.algorithm = row.choice("algorithm", {"ring", "tree", "nvls", "nvls_tree", "pat"});
     read.protocol = row.choice("protocol", protocols);
@@ -90,9 +87,9 @@ TunerRow read_tuner_row(Field row) {
     if (row.has("across_alone")) read.across_alone = row.duration("across_alone");
     read.post = row.duration("post", Seconds{});
     read.plateau = row.number("plateau", read.plateau);
-    read.ratio = read_by_nodes(row, "ratio", read.ratio, number);
-    read.most = read_by_nodes(row, "most", read.most, bandwidth);
-    read.channel = read_by_nodes(row, "channel", read.channel, bandwidth);
+    read.ratio = read_by_nodes(row, "ratio", read.ratio, &Field::number);
+    read.most = read_by_nodes(row, "most", read.most, &Field::bandwidth);
+    read.channel = read_by_nodes(row, "channel", read.channel, &Field::bandwidth);
     read.correction = list_of<double>(row.list_if_given("correction"), &Field::as_number);
     row.text("source", "");
     row.done();

@@ -37,27 +37,25 @@ class LiveLinks {
           head_(topology.links()),
           endpoint_(topology.ranks),
           dead_(topology.links()) {
+        for (const LinkId link : dead) dead_[link] = 1;
+        std::vector<std::pair<std::size_t, std::size_t>> ends;
+        std::vector<Edge> edges;
         for (LinkId link{}; link != tail_.end_id(); link = next(link)) {
-            const LinkEnds ends = topology.ends(link);
-            tail_[link] = ends.tail;
-            head_[link] = ends.head;
+            const LinkEnds own = topology.ends(link);
+            tail_[link] = own.tail;
+            head_[link] = own.head;
+            if (dead_[link] != 0) continue;
+            ends.emplace_back(index(own.tail), index(own.head));
+            edges.push_back({link, topology.link(link).bandwidth.value});
         }
         for (RankId rank{}; rank != endpoint_.end_id(); rank = next(rank)) endpoint_[rank] = topology.endpoint(rank);
         std::set<std::uint32_t> crippled;
         for (const LinkId link : dead) {
-            dead_[link] = 1;
             for (const NodeId end : {tail_[link], head_[link]}) {
                 if (of_node(end)) crippled.insert(static_cast<std::uint32_t>(index(end) / node_vertices_));
             }
         }
         crippled_.assign(crippled.begin(), crippled.end());
-        std::vector<std::pair<std::size_t, std::size_t>> ends;
-        std::vector<Edge> edges;
-        for (LinkId link{}; link != tail_.end_id(); link = next(link)) {
-            if (dead_[link] != 0) continue;
-            ends.emplace_back(index(tail_[link]), index(head_[link]));
-            edges.push_back({link, topology.link(link).bandwidth.value});
-        }
         graph_ =
             Graph(boost::edges_are_unsorted_multi_pass, ends.begin(), ends.end(), edges.begin(), topology.vertices());
     }

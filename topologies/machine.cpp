@@ -82,8 +82,7 @@ void check_placement(const MachineInfo& machine, std::uint32_t nodes, std::span<
 // Other traffic takes its share of every link of the class, and packets wait for it.
 void add_background(Topology& topology, const Fabric& fabric) {
     for (const std::pair<std::string, double>& load : fabric.background) {
-        const auto known = std::find_if(topology.classes.begin(), topology.classes.end(),
-                                        [&](const LinkClass& link_class) { return link_class.name == load.first; });
+        const auto known = std::ranges::find(topology.classes, load.first, &LinkClass::name);
         if (known == topology.classes.end()) {
             throw RangeError("{} has no link class \"{}\" for background traffic", topology.name, load.first);
         }

@@ -78,12 +78,11 @@ class NodeListParser {
         const std::size_t open = name.find('[');
         if (open == name.npos) {
             const std::size_t digits = number_at_end(name);
-            if (digits == name.size() && listed_.contains(name)) {
-                add(listed_.find(name)->second, name);
-                return;
-            }
-            if (digits == name.size()) return error(name, fmt::format("expected a node, got \"{}\"", name));
-            return read_range(name.substr(0, digits), name.substr(digits), name.substr(digits));
+            const std::string_view number = name.substr(digits);
+            if (!number.empty()) return read_range(name.substr(0, digits), number, number);
+            if (!listed_.contains(name)) return error(name, fmt::format("expected a node, got \"{}\"", name));
+            add(listed_.find(name)->second, name);
+            return;
         }
         if (name.back() != ']') return error(name, fmt::format("expected a name that ends in ], got \"{}\"", name));
         const std::string_view ranges = name.substr(open + 1, name.size() - open - 2);

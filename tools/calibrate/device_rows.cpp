@@ -257,9 +257,8 @@ bool is_told_by_steps(const DeviceConstant& constant, const Study& study) {
     const bool has_own = own.forward != flash.forward || own.backward != flash.backward;
     const std::string_view core =
         study.job.attention == AttentionCore::cudnn && has_own ? "attention_cudnn" : "attention";
-    if (constant.name == fmt::format("{}_forward", core) || constant.name == fmt::format("{}_backward", core))
-        return true;
-    return constant.name.starts_with("pass_");
+    return constant.name == fmt::format("{}_forward", core) || constant.name == fmt::format("{}_backward", core) ||
+           constant.name.starts_with("pass_");
 }
 
 }  // namespace weft

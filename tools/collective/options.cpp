@@ -21,11 +21,6 @@ constexpr double largest = 9007199254740992.0;  // 2^53: beyond, doubles are no 
         fmt::format("--{}: expected sizes in bytes as in 8:1G:2 or 8,64K,1M; {} \"{}\"", option, why, text));
 }
 
-std::optional<double> parse_number(std::string_view text) {
-    const auto value = parse_as<double>(text);
-    return value && std::isfinite(*value) ? value : std::nullopt;
-}
-
 Bytes parse_size(std::string_view text, std::string_view whole, std::string_view option) {
     std::string_view digits = text;
     for (const std::string_view unit : {"iB", "B"}) {
@@ -44,7 +39,7 @@ Bytes parse_size(std::string_view text, std::string_view whole, std::string_view
             digits.remove_suffix(1);
         }
     }
-    const std::optional<double> number = parse_number(digits);
+    const std::optional<double> number = to_number(digits);
     const double bytes = number.value_or(0.0) * factor;
     if (!number || bytes < 1.0 || bytes > largest || bytes != std::trunc(bytes)) {
         refuse(option, whole, fmt::format("\"{}\" is none, in", text));
@@ -56,7 +51,7 @@ std::vector<Bytes> parse_range(std::string_view text, std::string_view option) {
     const std::size_t first = text.find(':'), second = text.find(':', first + 1);
     const Bytes begin = parse_size(text.substr(0, first), text, option);
     const Bytes end = parse_size(text.substr(first + 1, second - first - 1), text, option);
-    const std::optional<double> factor = second == text.npos ? 2.0 : parse_number(text.substr(second + 1));
+    const std::optional<double> factor = second == text.npos ? 2.0 : to_number(text.substr(second + 1));
     constexpr double slowest = 1.01;  // 2^53 in fewer than 4,000 sizes
     if (!factor || *factor < slowest) refuse(option, text, "the factor must be a number above 1, in");
     if (end < begin) refuse(option, text, "the last size is smaller than the first, in");
@@ -156,8 +151,7 @@ MeasurementHints measurement_hints(const po::variables_map& arguments) {
             one_of(arguments, "convention", {"nccl", "osu"}) == 0 ? SizeConvention::nccl : SizeConvention::osu;
     }
     hints.place = one_of(arguments, "place", {"out", "in"}) == 0 ? ResultPlace::out_of_place : ResultPlace::in_place;
-    if (arguments.count("where") == 0) return hints;
-    for (const std::string& each : arguments["where"].as<Words>()) {
+    for (const std::string& each : option_texts(arguments, "where")) {
         const std::size_t equals = each.find('=');
         if (equals == each.npos || equals == 0) {
             throw OptionError("--where: expected COLUMN=VALUE, got \"{}\"", each);

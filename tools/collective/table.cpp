@@ -181,14 +181,6 @@ std::string described(const CollectiveMeasurement& row) {
     return text;
 }
 
-// At most this many in a message.
-constexpr std::size_t most_listed = 12;
-
-std::string list(const std::set<std::string>& texts) {
-    const auto end = std::next(texts.begin(), static_cast<std::ptrdiff_t>(std::min(texts.size(), most_listed)));
-    return fmt::format("{}{}", fmt::join(texts.begin(), end, "; "), texts.size() > most_listed ? "; ..." : "");
-}
-
 double nearest_rank(const std::vector<double>& sorted, double share) {
     const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
     return sorted[std::max<std::size_t>(rank, 1) - 1];
@@ -236,7 +228,7 @@ std::vector<CollectiveMeasurement> matching(const MeasurementTable& table, const
     if (rows.empty()) {
         refuse_file(table.file,
                     fmt::format("nothing measured of {} among {} ranks on {} nodes; the table has: {}",
-                                name(request.op), request.layout.members(), request.layout.nodes(), list(there)));
+                                name(request.op), request.layout.members(), request.layout.nodes(), listing(there)));
     }
     return of_one_kind(table, std::move(rows), request.library->name);
 }

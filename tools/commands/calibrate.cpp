@@ -3,10 +3,10 @@
 // (tools/calibrate/device_fit.hpp).
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <vector>
 
+#include "sim/base/enumerators.hpp"
 #include "sim/base/texts.hpp"
 #include "sim/io/files.hpp"
 #include "tools/calibrate/device_fit.hpp"
@@ -18,17 +18,11 @@ namespace weft::commands {
 namespace {
 
 std::vector<Constant> constants_asked(const std::string& list) {
-    const std::vector<std::string> known{"launch", "step", "efficiency", "rate"};
-    std::vector<Constant> constants;
-    for (const std::string_view name : parts_of(list, ',')) {
-        const auto found = std::ranges::find(known, name);
-        if (found == known.end()) {
-            throw OptionError("--fit: expected {}, got \"{}\"{}", fmt::join(known, ", "), name,
-                              suggestion(name, known));
-        }
-        constants.push_back(static_cast<Constant>(found - known.begin()));
-    }
-    return constants;
+    return list_of<Constant>(parts_of(list, ','), [](std::string_view name) {
+        if (const auto constant = enumerator_called<Constant>(name)) return *constant;
+        const std::vector<std::string> known = all_enumerator_names<Constant>();
+        throw OptionError("--fit: expected {}, got \"{}\"{}", fmt::join(known, ", "), name, suggestion(name, known));
+    });
 }
 
 Answer calibrate_library(const po::variables_map& arguments) {

@@ -58,8 +58,7 @@ Chart collective_chart(const CollectiveRequest& request, std::span<const Collect
     if (!comparison) return chart;
     ChartSeries measured{.name = "measured", .values = {}, .look = ChartSeries::Look::reference};
     for (const CollectiveRow& row : rows) {
-        const auto same = [&](const ComparedRow& other) { return other.message == row.message; };
-        const auto found = std::find_if(comparison->rows.begin(), comparison->rows.end(), same);
+        const auto found = std::ranges::find(comparison->rows, row.message, &ComparedRow::message);
         measured.values.push_back(found == comparison->rows.end() ? std::numeric_limits<double>::quiet_NaN()
                                                                   : found->measured.value);
     }

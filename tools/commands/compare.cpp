@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "sim/io/files.hpp"
 #include "tools/command.hpp"
@@ -57,12 +58,8 @@ ResultPageText page_text(const po::variables_map& arguments, const JobComparison
 std::vector<std::string> traces_among(const po::variables_map& arguments) {
     const std::vector<std::string> paths = option_texts(arguments, "jobs");
     if (paths.empty()) throw po::required_option("job");
-    std::vector<std::string> traces;
-    for (const std::string& path : paths) {
-        if (!is_kineto(path)) continue;
-        if (&path == &paths.front()) throw OptionError("compare: the job comes first, then traces of it");
-        traces.push_back(path);
-    }
+    if (is_kineto(paths.front())) throw OptionError("compare: the job comes first, then traces of it");
+    auto traces = list_of_those<std::string>(std::span(paths).subspan(1), is_kineto);
     if (!traces.empty() && traces.size() + 1 != paths.size()) {
         throw OptionError("compare: expected several jobs, or one job and traces of it");
     }

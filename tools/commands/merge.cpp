@@ -13,8 +13,6 @@
 namespace weft::commands {
 namespace {
 
-using Paths = std::vector<std::string>;
-
 Answer run_merge(const po::variables_map& arguments) {
     const std::string out = arguments["out"].as<std::string>();
     try {
@@ -23,7 +21,7 @@ Answer run_merge(const po::variables_map& arguments) {
         throw OptionError(std::string("OUT: ") + error.what());
     }
     const std::string page = output_option(arguments, "report", {".html"});
-    const auto& names = arguments["shard"].as<Paths>();
+    const auto& names = arguments["shard"].as<std::vector<std::string>>();
     const MergedRows merged = merge_shards({names.begin(), names.end()});
     const std::size_t rows = merged.table.rows.size();
     write_results(out, {.command = "sweep", .job = merged.job, .inputs = merged.inputs.digest()}, merged.table);

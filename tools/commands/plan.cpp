@@ -69,11 +69,10 @@ Answer plan_machines(const po::variables_map& arguments) {
     for (const char* const option : {"report", "out", "write-job", "launch", "machine"}) {
         if (arguments.count(option)) throw OptionError("--{} is of one machine, --machines of several", option);
     }
-    std::vector<std::string> machines;
     const std::string all = option_text(arguments, "machines");
-    for (const std::string_view said : parts_of(all, ',')) {
-        machines.push_back(named_here(embedded::machines(), "machine", trimmed(said)));
-    }
+    const auto machines = list_of<std::string>(parts_of(all, ','), [](std::string_view said) {
+        return named_here(embedded::machines(), "machine", trimmed(said));
+    });
     const std::optional<RunQuestion> question = run_question(arguments, machines.size());
     ProgressBar bar;
     const std::vector<MachineAnswer> answers =

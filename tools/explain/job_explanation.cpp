@@ -68,18 +68,13 @@ Prospect foresee(const WhatIf& change, const Foresight& foresight, const Study& 
 
 // Numbers, ascending: of all, or of the most promising of each rank, as far as the effort goes.
 std::vector<std::size_t> to_simulate(const std::vector<Prospect>& prospects, ExplainOptions::Simulated which) {
-    std::vector<std::size_t> numbers;
-    if (which == ExplainOptions::Simulated::all) {
-        for (const Prospect& one : prospects) numbers.push_back(one.number);
-        return numbers;
-    }
+    if (which == ExplainOptions::Simulated::all) return list_of<std::size_t>(prospects, &Prospect::number);
     std::vector<const Prospect*> order;
     for (const Prospect& one : prospects) {
         if (one.rank != Prospect::Rank::known) order.push_back(&one);
     }
-    std::ranges::stable_sort(order, [](const Prospect* a, const Prospect* b) {
-        return a->rank != b->rank ? a->rank < b->rank : a->promise > b->promise;
-    });
+    std::ranges::stable_sort(order, {}, [](const Prospect* one) { return std::pair(one->rank, -one->promise); });
+    std::vector<std::size_t> numbers;
     double left = effort;
     const auto take = [&](const Prospect& one) {
         if (one.price > left || std::ranges::find(numbers, one.number) != numbers.end()) return;

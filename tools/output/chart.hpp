@@ -76,9 +76,6 @@ class AxisMap {
     std::vector<ChartTick> ticks_;
 };
 
-// The least of 1, 2, 5 times a power of ten that cuts `length` into at most `pieces`.
-double tick_step(double length, int pieces);
-
 // A value in the unit of an axis: "45.9 GB", "64 KiB", "12.5 %", "512".
 std::string axis_value(const ChartAxis& axis, double value);
 

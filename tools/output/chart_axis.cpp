@@ -44,8 +44,7 @@ std::string with_unit(const ChartAxis& axis, double value, Prefix prefix, int di
     return axis.unit.empty() ? text : fmt::format("{} {}{}", text, prefix.name, axis.unit);
 }
 
-}  // namespace
-
+// The least of 1, 2, 5 times a power of ten that cuts `length` into at most `pieces`.
 double tick_step(double length, int pieces) {
     const double power = std::pow(10.0, std::floor(std::log10(length / pieces)));
     for (const double factor : {1.0, 2.0, 5.0}) {
@@ -53,6 +52,8 @@ double tick_step(double length, int pieces) {
     }
     return 10.0 * power;
 }
+
+}  // namespace
 
 AxisMap::AxisMap(const ChartAxis& axis, double least, double most) : scale_(axis.scale) {
     WEFT_CHECK(std::isfinite(least) && std::isfinite(most) && least <= most, "an axis covers a range");

@@ -15,11 +15,6 @@
 namespace weft {
 namespace {
 
-template <class Names>
-std::vector<std::string> json_texts(const Names& names) {
-    return list_of<std::string>(names, [&](const auto& name) { return json_string(name); });
-}
-
 // The numbers of a slice and what stands between them, put together where there is room.
 class Line {
   public:
@@ -42,8 +37,8 @@ class Line {
 class ChromeFormat final : public TraceFormat {
   public:
     ChromeFormat(const std::filesystem::path& path, const Program& program, std::string_view title)
-        : lanes_(json_texts(program.lanes)),
-          labels_(json_texts(program.labels)),
+        : lanes_(list_of<std::string>(program.lanes, json_string)),
+          labels_(list_of<std::string>(program.labels, json_string)),
           arrows_(program.exchanges.size()),
           out_(path) {
         labels_.emplace_back("\"wait\"");

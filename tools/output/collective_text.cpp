@@ -87,18 +87,14 @@ std::string hottest_text(const CollectiveRow& row) {
     return text.empty() ? text : fmt::format("# hottest links at {:.0f} B:\n", row.size.value) + text;
 }
 
-// Whether a row has a link that other traffic uses.
-bool meets_others(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
-    return std::ranges::any_of(
-        busiest(rows), [&](const ClassUtilization& use) { return has_background(request.fabric, use.link_class); });
-}
-
 std::string links_text(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
+    const std::vector<ClassUtilization> used = busiest(rows);
+    const auto has_others = [&](const ClassUtilization& use) { return has_background(request.fabric, use.link_class); };
     std::string text;
-    if (!request.fabric.background.empty() && !meets_others(request, rows)) {
+    if (!request.fabric.background.empty() && std::ranges::none_of(used, has_others)) {
         text = "# no message meets other traffic\n";
     }
-    const std::string links = comma_list(busiest(rows), [](const ClassUtilization& use) {
+    const std::string links = comma_list(used, [](const ClassUtilization& use) {
         return fmt::format("{} {:.0f} %", use.link_class, 100.0 * use.utilization);
     });
     if (links.empty()) return text;

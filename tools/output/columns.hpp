@@ -39,23 +39,11 @@ struct Whole {
     Value of{};
 };
 
-constexpr double plain_number(auto value) {
-    if constexpr (requires { value.value; })
-        return value.value;
-    else
-        return static_cast<double>(value);
-}
-
-template <class Value>
-concept Optional = requires(const Value& value) {
-    value.has_value();
-};
-
 template <class Value>
 ResultCell cell_of(const Value& value) {
     if constexpr (std::is_same_v<Value, ResultCell>) {
         return value;
-    } else if constexpr (Optional<Value>) {
+    } else if constexpr (requires { value.has_value(); }) {
         return value ? cell_of(*value) : ResultCell{};
     } else if constexpr (std::is_same_v<Value, bool> || std::is_floating_point_v<Value>) {
         return value;
@@ -73,7 +61,7 @@ ResultCell cell_of(const Value& value) {
 // A cell that was made of such a value, as people read it.
 template <class Value>
 std::string text_of(const ResultCell& cell) {
-    if constexpr (Optional<Value>) {
+    if constexpr (requires(Value value) { value.has_value(); }) {
         return std::holds_alternative<std::monostate>(cell) ? "" : text_of<typename Value::value_type>(cell);
     } else if constexpr (std::is_floating_point_v<Value>) {
         return number_text(cell_number(cell));
@@ -124,7 +112,7 @@ std::string significant(double value) {
 // A getter of what another gives, as a figure; without a fraction where it has none; or a member of a member.
 template <class Shown>
 auto as(auto get) {
-    return [get](const auto& row) { return Shown{plain_number(std::invoke(get, row))}; };
+    return [get](const auto& row) { return Shown{cell_number(cell_of(std::invoke(get, row)))}; };
 }
 auto inside(auto outer, auto inner) {
     return [=](const auto& row) { return std::invoke(inner, std::invoke(outer, row)); };

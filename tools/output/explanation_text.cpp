@@ -92,6 +92,17 @@ std::string device_text(const Rooflines& rooflines) {
         device.other.value > 0.0 ? fmt::format(", {} of it all else", to_text(device.other)) : "");
 }
 
+std::string rooflines_text(const Rooflines& rooflines) {
+    std::string device = device_text(rooflines);
+    if (!rooflines.kinds.empty()) {
+        device += fmt::format("\nkinds of layers of stage {}, a rank's share of one and of a micro-batch:\n{}",
+                              rooflines.stage, table_text(kinds_table(rooflines.kinds), 2));
+    }
+    if (rooflines.fabric.empty()) return device;
+    return fmt::format("{}\nroofline of the fabric for a rank of stage {}:\n{}", device, rooflines.stage,
+                       table_text(fabric_table(rooflines.fabric), 2));
+}
+
 Json settings_json(const JobExplanation& explained) {
     return json_list<Json>(explained.settings, [&](const ExplainedSetting& setting) {
         return Json{{"set", setting.assignments},
@@ -127,14 +138,14 @@ ChangeTable knobs_table(std::span<const ExplainedKnob> knobs, Seconds own) {
     ChangeTable changes;
     std::vector<Row> shown;
     for (const Row& knob : knobs) {
+        const std::string text = knob.knob + ' ' + knob.change;
         const double most = 100 * (1.0 - knob.step / own);
         if (!knob.is_told()) {
-            changes.unknown.push_back(fmt::format("{} {}{}", knob.knob, knob.change,
-                                                  most > 0 ? fmt::format(" (at most {:.2f} % less)", most) : ""));
+            changes.unknown.push_back(text + (most > 0 ? fmt::format(" (at most {:.2f} % less)", most) : ""));
         } else if (makes_difference(knob.step, own)) {
             shown.push_back(knob);
         } else {
-            changes.negligible.push_back(fmt::format("{} {}", knob.knob, knob.change));
+            changes.negligible.push_back(text);
         }
     }
     changes.table =
@@ -257,17 +268,6 @@ std::string explanation_text(const JobExplanation& explained) {
     if (!explained.settings.empty()) out += changes_text(settings_table(explained.settings, own)) + '\n';
     if (!explained.knobs.empty() || !explained.settings.empty()) out += means_text(explained);
     return out;
-}
-
-std::string rooflines_text(const Rooflines& rooflines) {
-    std::string device = device_text(rooflines);
-    if (!rooflines.kinds.empty()) {
-        device += fmt::format("\nkinds of layers of stage {}, a rank's share of one and of a micro-batch:\n{}",
-                              rooflines.stage, table_text(kinds_table(rooflines.kinds), 2));
-    }
-    if (rooflines.fabric.empty()) return device;
-    return fmt::format("{}\nroofline of the fabric for a rank of stage {}:\n{}", device, rooflines.stage,
-                       table_text(fabric_table(rooflines.fabric), 2));
 }
 
 std::string explanation_json(const JobExplanation& explained, const JobRecord& record) {

@@ -31,7 +31,6 @@ ChangeTable settings_table(std::span<const ExplainedSetting> settings, Seconds o
 ResultTable kernels_table(const DeviceRoofline& device);
 ResultTable fabric_table(const std::vector<FabricUse>& fabric);
 ResultTable kinds_table(const std::vector<LayerKindUse>& kinds);
-std::string rooflines_text(const Rooflines& rooflines);
 Json rooflines_json(const Rooflines& rooflines);
 
 }  // namespace weft

@@ -91,10 +91,7 @@ std::string machines_text(std::span<const MachineAnswer> answers) {
                             each.has_layout() ? settings_text(each.result, best(each).number) : why_none(each.result));
         for (const std::string& remark : each.result.space.bases().front().job.assumed)
             text += fmt::format("  note: {}\n", remark);
-        if (!each.run) continue;
-        for (const std::string& assumption : each.run->plan.assumptions) {
-            assumed.insert(assumption);
-        }
+        if (each.run) assumed.insert(each.run->plan.assumptions.begin(), each.run->plan.assumptions.end());
     }
     if (!assumed.empty()) text += fmt::format("\nassumed\n  {}\n", fmt::join(assumed, "\n  "));
     return text;

@@ -90,10 +90,6 @@ Json times_json(const ActivityTimes& times) {
     return json;
 }
 
-std::string share_text(Seconds part, Seconds whole) {
-    return whole > Seconds{} ? fmt::format("{:.1f} %", 100 * (part / whole)) : "";
-}
-
 }  // namespace
 
 TextTable sharing_jobs(const Sharing& sharing) {
@@ -207,7 +203,8 @@ std::string replay_text(const ReplaySummary& summary, const ReplaySetting& setti
     std::string text = replay_setting_text(summary, setting) + "\n\n";
     TextTable step({"<step", to_text(summary.step), ""});
     for (std::size_t i = 0; i < rank_activities; ++i) {
-        step.add({activity_names[i].second, to_text(summary.mean[i]), share_text(summary.mean[i], summary.step)});
+        step.add({activity_names[i].second, to_text(summary.mean[i]),
+                  summary.step > Seconds{} ? percent(summary.mean[i] / summary.step) : ""});
     }
     text += step.text();
     if (summary.recorded.step) {

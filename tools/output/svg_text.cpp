@@ -34,8 +34,7 @@ std::string svg_head(double width, double height, std::string_view title) {
 }
 
 double text_width(std::string_view text, double font_pixels) {
-    const auto em = sum_of<double>(text, [&](const char c) { return character_width(c); });
-    return em * font_pixels;
+    return sum_of<double>(text, character_width) * font_pixels;
 }
 
 }  // namespace weft

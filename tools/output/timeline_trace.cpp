@@ -29,7 +29,8 @@ class Writer {
 
     // Returns a warning, empty if nothing was left out.
     std::string write(const Topology& topology, const TraceOptions& options) {
-        const std::vector<RankClassId> shown = options.classes.empty() ? all_classes(program_) : options.classes;
+        const std::vector<RankClassId> shown =
+            options.classes.empty() ? numbers_below<RankClassId>(program_.classes.size()) : options.classes;
         for (const RankClassId c : shown) name_class(c);
         format_.process(network_process(), "network");
         for (const RankClassId c : shown) class_slices(c);
@@ -47,10 +48,6 @@ class Writer {
     }
 
   private:
-    static std::vector<RankClassId> all_classes(const Program& program) {
-        return numbers_below<RankClassId>(program.classes.size());
-    }
-
     // Thread numbers are unique in the whole trace and never those of a process, whose thread of equal number readers
     // take for its main one and move to the top.
     static std::size_t process(RankClassId c) { return index(c) + 1; }
@@ -164,10 +161,6 @@ std::string write_trace(const std::filesystem::path& path, const Program& progra
 
 namespace {
 
-std::string title(const Simulation& run) {
-    return fmt::format("{} on {}: {}", run.plan.job.model.name, run.plan.machine.name, axes(run.plan.job.layout));
-}
-
 std::string_view called(const RecordedNode& node, const RecordedProgram& program) {
     if (node.kind == RecordedKind::collective) return name(node.op);
     if (node.kind == RecordedKind::send) return "send";
@@ -217,7 +210,9 @@ std::vector<RankClassId> first_classes(const Step& step) {
 
 // All classes, unless they are too many for a reader: then one of each stage, since those of a stage differ little.
 void write_step_trace(const Simulation& run, const std::filesystem::path& path) {
-    TraceOptions options{.title = title(run), .counters = {}};
+    const Job& job = run.plan.job;
+    TraceOptions options{.title = fmt::format("{} on {}: {}", job.model.name, run.plan.machine.name, axes(job.layout)),
+                         .counters = {}};
     const Program& program = run.step.program;
     if (program.ops.size() > options.most_slices) options.classes = first_classes(run.step);
     const bool is_part = !options.classes.empty() && options.classes.size() < program.classes.size();

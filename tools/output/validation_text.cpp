@@ -129,6 +129,40 @@ Json set_json(const ValidationSet& set, const SetScore& score) {
             {"passed", score.passed()}};
 }
 
+// Set, row, quantity, and what was measured and predicted, of any of the rows.
+ResultTable validated_table(const Validation& v, std::span<const ValidatedRow> rows) {
+    using Row = ValidatedRow;
+    const auto set = [&v](const Row& row) -> const ValidationSet& { return v.sets[row.set]; };
+    const auto source = [=](const Row& row) -> const ValidationRow& { return set(row).rows[row.row]; };
+    const auto filled = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
+    Columns<Row> columns{
+        {"set", "<set", [=](const Row& row) { return set(row).name; }},
+        {"name", "<row", [=](const Row& row) { return source(row).name; }},
+        {"use", "<use", [=](const Row& row) { return enumerator_name(source(row).use); }},
+        {"quantity", "<quantity", &Row::quantity},
+        {"", "measured", [](const Row& row) { return quantity_text(row.quantity, row.measured); }},
+        {"measured", {}, whole(&Row::measured)},
+        {"", "predicted", [](const Row& row) { return quantity_text(row.quantity, row.predicted); }},
+        {"predicted", {}, whole(&Row::predicted)},
+        {"error", "error", as<Change>(&Row::error)},
+        {"fits", {}, &Row::fits, Readers::of_json},
+    };
+    if (v.convention) {
+        for (const auto& [what, value] :
+             {std::pair("measured", &Row::measured_tflops), std::pair("predicted", &Row::predicted_tflops)}) {
+            const auto rate = where([](const Row& row) { return row.measured_tflops > 0; }, as<Figure<tenths>>(value));
+            columns.push_back(
+                {fmt::format("{}_tflops", what), fmt::format("{} TFLOP/s", what), rate, Readers::of_json});
+            columns.push_back(
+                {fmt::format("{}_{}_tflops", what, enumerator_name(*v.convention)), {}, rate, Readers::of_csv});
+        }
+    }
+    columns.push_back({"note", {}, [=](const Row& row) { return filled(source(row).note); }, Readers::of_json});
+    columns.push_back(
+        {"disturbed", {}, [=](const Row& row) { return filled(source(row).disturbed); }, Readers::of_json});
+    return table_of(rows, columns);
+}
+
 Json rows_json(const Validation& v) {
     Json json = table_json(validated_table(v, v.rows));
     for (std::size_t i = 0; i < v.rows.size(); ++i) {
@@ -227,39 +261,6 @@ std::string validation_markdown(const Validation& validation) {
         text += (text.empty() || part.empty() ? "" : "\n") + part;
     }
     return text + causes_text(validation, "- ");
-}
-
-ResultTable validated_table(const Validation& v, std::span<const ValidatedRow> rows) {
-    using Row = ValidatedRow;
-    const auto set = [&v](const Row& row) -> const ValidationSet& { return v.sets[row.set]; };
-    const auto source = [=](const Row& row) -> const ValidationRow& { return set(row).rows[row.row]; };
-    const auto filled = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
-    Columns<Row> columns{
-        {"set", "<set", [=](const Row& row) { return set(row).name; }},
-        {"name", "<row", [=](const Row& row) { return source(row).name; }},
-        {"use", "<use", [=](const Row& row) { return enumerator_name(source(row).use); }},
-        {"quantity", "<quantity", &Row::quantity},
-        {"", "measured", [](const Row& row) { return quantity_text(row.quantity, row.measured); }},
-        {"measured", {}, whole(&Row::measured)},
-        {"", "predicted", [](const Row& row) { return quantity_text(row.quantity, row.predicted); }},
-        {"predicted", {}, whole(&Row::predicted)},
-        {"error", "error", as<Change>(&Row::error)},
-        {"fits", {}, &Row::fits, Readers::of_json},
-    };
-    if (v.convention) {
-        for (const auto& [what, value] :
-             {std::pair("measured", &Row::measured_tflops), std::pair("predicted", &Row::predicted_tflops)}) {
-            const auto rate = where([](const Row& row) { return row.measured_tflops > 0; }, as<Figure<tenths>>(value));
-            columns.push_back(
-                {fmt::format("{}_tflops", what), fmt::format("{} TFLOP/s", what), rate, Readers::of_json});
-            columns.push_back(
-                {fmt::format("{}_{}_tflops", what, enumerator_name(*v.convention)), {}, rate, Readers::of_csv});
-        }
-    }
-    columns.push_back({"note", {}, [=](const Row& row) { return filled(source(row).note); }, Readers::of_json});
-    columns.push_back(
-        {"disturbed", {}, [=](const Row& row) { return filled(source(row).disturbed); }, Readers::of_json});
-    return table_of(rows, columns);
 }
 
 std::string validation_json(const Validation& validation) {

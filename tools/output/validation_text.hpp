@@ -19,8 +19,6 @@ std::string verdict_text(const Validation& validation);        // of all bounds;
 
 // Of sets that have rows of this use, their errors, bounds and what became of these.
 ResultTable scores_table(const Validation& validation, RowUse use);
-// Set, row, quantity, and what was measured and predicted, of any of the rows.
-ResultTable validated_table(const Validation& validation, std::span<const ValidatedRow> rows);
 std::string quantity_text(std::string_view quantity, double value);  // "3.53 s", "66.5 GiB"
 
 // A line that begins with what is answered: "step time", or a range of sizes.

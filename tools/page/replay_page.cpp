@@ -91,9 +91,8 @@ class ReplayTimeline {
         for (const auto& [rank, time] : stays) longest.emplace_back(time, rank);
         std::ranges::sort(longest, std::greater<>());
         std::set<std::size_t> chosen;
-        for (const auto& [time, rank] : longest) {
-            if (chosen.size() < count / 2) chosen.insert(rank);
-        }
+        longest.resize(std::min(longest.size(), count / 2));
+        for (const auto& [time, rank] : longest) chosen.insert(rank);
         for (std::size_t more = count - chosen.size(); chosen.size() < count; ++more) {
             for (const std::size_t rank : equally_spaced(program_.ranks.size(), more)) {
                 if (chosen.size() < count) chosen.insert(rank);
@@ -131,22 +130,19 @@ class ReplayTimeline {
 
     // From when all whom it takes are there. What a rank does at once has a lane each.
     void add_call(std::uint32_t at, const RecordedNode& node, std::vector<TimelineLane>& lanes) {
+        const bool is_collective = node.kind == RecordedKind::collective;
         const std::uint32_t meeting = meetings_.of_node[at];
         const RecordedCall& call = costs_.calls[costs_.call_of[meeting]];
         const auto parties = meetings_.of(meetings_.meetings[meeting]);
         Instant begin = run_.begin[at];
-        for (const std::uint32_t other : parties.first(node.kind == RecordedKind::collective ? parties.size() : 1)) {
+        for (const std::uint32_t other : parties.first(is_collective ? parties.size() : 1)) {
             begin = std::max(begin, run_.begin[other]);
         }
-        const bool is_sent = node.kind == RecordedKind::send;
-        const std::string_view called = node.kind == RecordedKind::collective ? name(call.op)
-                                        : is_sent                             ? "send"
-                                                                              : "receive";
-        TimelineLane& lane = free_lane(lanes,
-                                       node.kind == RecordedKind::collective ? "collectives"
-                                       : is_sent                             ? "sends"
-                                                                             : "receives",
-                                       nanoseconds(run_.begin[at]));
+        const std::string_view way = is_collective                     ? "collective"
+                                     : node.kind == RecordedKind::send ? "send"
+                                                                       : "receive";
+        const std::string_view called = is_collective ? name(call.op) : way;
+        TimelineLane& lane = free_lane(lanes, fmt::format("{}s", way), nanoseconds(run_.begin[at]));
         lane.dimension = "communication";
         lane.add(nanoseconds(begin), nanoseconds(run_.end[at]), labels_.number_of({called, "communication"}),
                  calls_.number_of({name(call.op), call.members, std::llround(call.message.value),

@@ -1,7 +1,6 @@
 #include "tools/page/simulation_page.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
@@ -109,10 +108,8 @@ std::string methods_part(const Report& report) {
     for (const CommunicationReport& kind : report.communication) {
         for (const CallReport& call : kind.by_message) rows.push_back({&kind, &call});
     }
-    const auto call = [](auto part) { return [=](const Carried& row) { return std::invoke(part, *row.call); }; };
-    const auto method = [](auto part) {
-        return [=](const Carried& row) { return std::invoke(part, row.call->method); };
-    };
+    const auto call = [](auto part) { return inside(&Carried::call, part); };
+    const auto method = [=](auto part) { return inside(call(&CallReport::method), part); };
     const ResultTable table = table_of<Carried>(
         rows, {{"", "<call", [](const Carried& row) { return row.kind->dimension + ' ' + row.kind->op; }},
                {"", "group", [](const Carried& row) { return row.kind->group_size; }},

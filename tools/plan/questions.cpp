@@ -73,10 +73,6 @@ std::vector<std::string> proposals(const PlanRequest& request, const PlanResult&
     return found;
 }
 
-bool says_layout(const std::vector<std::string>& overrides) {
-    return std::ranges::any_of(overrides, [](const std::string& each) { return each.starts_with("layout"); });
-}
-
 // What is said of a knob leaves the search no choice.
 PlanRequest request_of(const std::vector<std::string>& overrides) {
     PlanRequest request;
@@ -130,7 +126,8 @@ BestLayout best_layout(const std::vector<std::string>& overrides,
 
 po::variables_map with_best_layout(const po::variables_map& arguments) {
     const std::vector<std::string> overrides = job_overrides(arguments);
-    if (arguments.count("job") > 0 || says_layout(overrides)) return arguments;
+    const auto says_layout = [](const std::string& each) { return each.starts_with("layout"); };
+    if (arguments.count("job") > 0 || std::ranges::any_of(overrides, says_layout)) return arguments;
     job_path(arguments);  // refuses too few options
     const BestLayout best = best_layout(overrides);
     fmt::print(stderr, "note: {}\n", best.note);

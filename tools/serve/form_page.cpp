@@ -18,11 +18,7 @@ std::string encoded(std::string_view text) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._*";
     std::string out;
     for (const char c : text) {
-        if (plain.find(c) != std::string_view::npos) {
-            out += c;
-        } else {
-            out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        }
+        out += plain.find(c) != plain.npos ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
     return out;
 }
@@ -52,12 +48,6 @@ std::string label_of(const FormField& field, bool whole) {
     return text;
 }
 
-// A meaning without the marks of its code.
-std::string plain_meaning(std::string text) {
-    std::erase(text, '`');
-    return text;
-}
-
 void add_choices(HtmlText& html, const FormField& field, const std::string& value) {
     html.add("<option value=\"\">{}</option>",
              xml_escaped(field.otherwise.empty() ? "not said" : field.otherwise + " (default)"));
@@ -75,6 +65,8 @@ void add_choices(HtmlText& html, const FormField& field, const std::string& valu
 
 void add_field(HtmlText& html, const FormField& field, const std::string& value, bool whole) {
     const std::string key = xml_escaped(field.key);
+    std::string meaning = field.meaning;
+    std::erase(meaning, '`');  // the marks of its code
     html.put(
         fmt::format("<div class=\"field\"><label for=\"of-{}\">{}</label>", key, xml_escaped(label_of(field, whole))));
     const std::string common = fmt::format("id=\"of-{0}\" name=\"{0}\" aria-describedby=\"about-{0}\"", key);
@@ -87,7 +79,7 @@ void add_field(HtmlText& html, const FormField& field, const std::string& value,
                              field.input == Input::number ? "inputmode=\"numeric\"" : "", xml_escaped(value),
                              xml_escaped(field.otherwise)));
     }
-    html.add("<span id=\"about-{}\" hidden>{}: {}</span></div>", key, key, xml_escaped(plain_meaning(field.meaning)));
+    html.add("<span id=\"about-{}\" hidden>{}: {}</span></div>", key, key, xml_escaped(meaning));
 }
 
 void add_jobs(HtmlText& html, const FormChoices& choices, const std::optional<StartingJob>& own) {

@@ -72,11 +72,9 @@ void add_other_mistakes(std::string job, std::vector<Diagnostic>& refused) {
     try {
         read_study(Document::parse(requested_name, std::move(job)));
     } catch (const ConfigError& error) {
-        const std::size_t names = refused.size();
+        const std::vector<Diagnostic> of_names = refused;
         for (const Diagnostic& other : error.diagnostics()) {
-            const auto is_of_it = [&](const Diagnostic& each) { return each.key == other.key; };
-            if (std::none_of(refused.begin(), refused.begin() + std::ptrdiff_t(names), is_of_it))
-                refused.push_back(other);
+            if (std::ranges::count(of_names, other.key, &Diagnostic::key) == 0) refused.push_back(other);
         }
     }
 }

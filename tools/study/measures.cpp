@@ -28,11 +28,9 @@ VolumeTable stage_volume(const Study& study, std::uint32_t stage = 0) {
 
 // Wire bytes of one steady step.
 Bytes steady_volume(const VolumeTable& table, Wanted wanted) {
-    Bytes sum;
-    for (const VolumeRow& row : table.rows) {
-        if (wanted(row)) sum += row.volume * repeats_per_step(table, row);
-    }
-    return sum;
+    return sum_of<Bytes>(table.rows, [&](const VolumeRow& row) {
+        return wanted(row) ? row.volume * repeats_per_step(table, row) : Bytes{};
+    });
 }
 
 // A table of calls can be had of a job that does not fit in memory; the note says that it could not run.

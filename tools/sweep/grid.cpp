@@ -18,7 +18,9 @@
 namespace weft {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
+constexpr std::string_view spaces = " \t\n";
+
+bool is_space(char c) { return spaces.find(c) != spaces.npos; }
 
 // The end of the key that begins at `begin` and is followed by "="; `begin` if there is none.
 std::size_t end_of_key(std::string_view text, std::size_t begin) {
@@ -124,11 +126,7 @@ Variation parse_variation(std::string_view text) {
 Variation parse_zip(std::string_view text) {
     std::vector<std::string> keys;
     std::vector<std::vector<std::string>> values;
-    for (std::size_t i = 0; i < text.size();) {
-        if (is_space(text[i])) {
-            ++i;
-            continue;
-        }
+    for (std::size_t i = 0; (i = text.find_first_not_of(spaces, i)) < text.size();) {
         const std::size_t equals = end_of_key(text, i);
         if (equals == i) {
             throw std::invalid_argument(fmt::format(

@@ -175,8 +175,7 @@ std::size_t end_of_value(std::string_view text, std::size_t begin) {
     // What follows, or a text without quotation marks, goes to the next comma outside brackets.
     while (i < text.size() && text[i] != ',') {
         if (text[i] == ']' || text[i] == '}') throw std::invalid_argument(fmt::format("\"{}\" opens nowhere", text[i]));
-        const bool is_bracket = closing(text[i]) != '\0';
-        i = is_bracket ? end_of_json(text, i) : i + 1;
+        i = closing(text[i]) != '\0' ? end_of_json(text, i) : i + 1;
     }
     return i;
 }

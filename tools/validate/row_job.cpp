@@ -185,8 +185,7 @@ CollectiveRequest read_collective(Document document) {
         root.choice("calls", {"blocking", "queued"}, "blocking") == "queued" ? Calls::queued : Calls::blocking;
     Fabric fabric;
     const bool readable = !document.has_errors();
-    const bool has_fabric = root.has("fabric");
-    if (has_fabric && readable) {
+    if (root.has("fabric") && readable) {
         fabric = read_fabric(root.object("fabric"), *info, layout.nodes(),
                              std::filesystem::path(document.name()).parent_path());
     }

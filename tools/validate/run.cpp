@@ -39,20 +39,6 @@ decltype(ValidationCase::subject) read_subject(const ValidationSet& set, const V
     return read_collective(row_document(set, row));
 }
 
-Prediction predict_step(const Study& study, const ValidationRow& row, FlopConvention convention) {
-    const Simulation run = simulate_step(study, make_plan(study));
-    const Report report = make_report(run);
-    Prediction prediction{.values = {},
-                          .fits = run.plan.fits(),
-                          .step_flops = step_flops(study.job, convention),
-                          .ranks = static_cast<double>(study.job.layout.ranks()),
-                          .job = job_traits(run.plan)};
-    for (const PublishedValue& one : row.measured) {
-        prediction.values.push_back(predicted_quantity(one.quantity, run, report));
-    }
-    return prediction;
-}
-
 void add_rows(const ValidationCase& one, const ValidationRow& row, const Prediction& prediction,
               std::vector<ValidatedRow>& rows) {
     for (std::size_t m = 0; m < row.measured.size(); ++m) {
@@ -163,6 +149,34 @@ double communication_time(std::string_view quantity, const Report& report) {
     }
     if (calls == 0) throw RangeError("the step has no call for {}", quantity);
     return of_call ? time.value / calls : time.value;
+}
+
+// Of a simulated step. Throws RangeError if the step has nothing of the kind (a dimension that it does not use, say).
+double predicted_quantity(std::string_view quantity, const Simulation& run, const Report& report) {
+    if (quantity == "layer_forward_s") return layer_time(run).forward.value;
+    if (quantity == "layer_backward_s") return layer_time(run).backward.value;
+    if (is_communication(quantity)) return communication_time(quantity, report);
+    if (const auto convention = convention_of(quantity)) {
+        return flop_rate(run.plan.job, *convention, since_start(run.timeline.end)).value / 1e12;
+    }
+    const auto named = std::ranges::find(metric_names, quantity, &decltype(metric_names)::value_type::first);
+    const std::string_view key = named == metric_names.end() ? quantity : named->second;
+    if (!report.has(key)) throw RangeError("a step has no metric {}", key);
+    return report.metric(key);
+}
+
+Prediction predict_step(const Study& study, const ValidationRow& row, FlopConvention convention) {
+    const Simulation run = simulate_step(study, make_plan(study));
+    const Report report = make_report(run);
+    Prediction prediction{.values = {},
+                          .fits = run.plan.fits(),
+                          .step_flops = step_flops(study.job, convention),
+                          .ranks = static_cast<double>(study.job.layout.ranks()),
+                          .job = job_traits(run.plan)};
+    for (const PublishedValue& one : row.measured) {
+        prediction.values.push_back(predicted_quantity(one.quantity, run, report));
+    }
+    return prediction;
 }
 
 }  // namespace
@@ -276,18 +290,5 @@ std::string_view quantity_unit(std::string_view quantity) {
 }
 
 bool of_one_layer(std::string_view quantity) { return quantity.starts_with("layer_"); }
-
-double predicted_quantity(std::string_view quantity, const Simulation& run, const Report& report) {
-    if (quantity == "layer_forward_s") return layer_time(run).forward.value;
-    if (quantity == "layer_backward_s") return layer_time(run).backward.value;
-    if (is_communication(quantity)) return communication_time(quantity, report);
-    if (const auto convention = convention_of(quantity)) {
-        return flop_rate(run.plan.job, *convention, since_start(run.timeline.end)).value / 1e12;
-    }
-    const auto named = std::ranges::find(metric_names, quantity, &decltype(metric_names)::value_type::first);
-    const std::string_view key = named == metric_names.end() ? quantity : named->second;
-    if (!report.has(key)) throw RangeError("a step has no metric {}", key);
-    return report.metric(key);
-}
 
 }  // namespace weft

@@ -240,7 +240,4 @@ std::string_view quantity_unit(std::string_view quantity);
 // Whether it is of one layer by itself, so that the whole job need never have run, nor fit in memory.
 bool of_one_layer(std::string_view quantity);
 
-// Of a simulated step. Throws RangeError if the step has nothing of the kind (a dimension that it does not use, say).
-double predicted_quantity(std::string_view quantity, const Simulation& run, const Report& report);
-
 }  // namespace weft

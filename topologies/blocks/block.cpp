@@ -82,12 +82,9 @@ ReachedRate read_rate(Field field) {
 namespace {
 
 LinkClass read_class(Field field, std::string name) {
-    LinkClass result;
-    result.name = std::move(name);
-    const ReachedRate rate = read_rate(field.object("bandwidth"));
-    result.nominal = rate.nominal;
-    result.bandwidth = rate.reached;
-    result.latency = sourced_duration(field, "latency");
+    const auto [nominal, reached] = read_rate(field.object("bandwidth"));
+    const Seconds latency = sourced_duration(field, "latency");
+    LinkClass result{.name = std::move(name), .nominal = nominal, .bandwidth = reached, .latency = latency};
     field.done();
     return result;
 }

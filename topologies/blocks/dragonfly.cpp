@@ -63,13 +63,11 @@ class Dragonfly final : public Network {
 
     SwitchPair ends(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
+        if (number >= wires().locals) return wires().ends(number);
         const AllToAll inside = wires().inside();
-        if (number < wires().locals) {
-            const std::uint32_t first = number / inside.links() * shape_.switches_per_group;
-            const AllToAll::Place local = inside.place(number % inside.links());
-            return {first + local.from, first + local.to};
-        }
-        return wires().ends(number);
+        const std::uint32_t first = number / inside.links() * shape_.switches_per_group;
+        const AllToAll::Place local = inside.place(number % inside.links());
+        return {first + local.from, first + local.to};
     }
 
     LinkId reverse(LinkId link) const override {
@@ -96,13 +94,10 @@ class Dragonfly final : public Network {
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
         Route route;
-        const std::uint32_t from_group = group_of(from.node), to_group = group_of(to.node);
-        if (from_group == to_group) {
-            add_local(route, leaf(from), leaf(to));
-            return route;
-        }
-        const std::uint32_t arrival = add_crossing(route, leaf(from), to_group, cable_of(from, to, salt));
-        add_local(route, arrival, leaf(to));
+        std::uint32_t here = leaf(from);
+        const std::uint32_t to_group = group_of(to.node);
+        if (group_of(from.node) != to_group) here = add_crossing(route, here, to_group, cable_of(from, to, salt));
+        add_local(route, here, leaf(to));
         return route;
     }
 
@@ -182,9 +177,8 @@ class Dragonfly final : public Network {
         }
         const std::uint32_t middle = group_between(from_group, to_group, groups_, pair, i, detours_among(groups_));
         const auto cable = [&](std::uint32_t end) { return cable_between(middle, end, pair, shape_.global_links); };
-        std::uint32_t here = add_crossing(route, from, middle, cable(from_group));
-        here = add_crossing(route, here, to_group, cable(to_group));
-        add_local(route, here, to);
+        const std::uint32_t here = add_crossing(route, from, middle, cable(from_group));
+        add_local(route, add_crossing(route, here, to_group, cable(to_group)), to);
         return route;
     }
 

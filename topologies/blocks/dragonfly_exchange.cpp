@@ -86,25 +86,21 @@ class Exchange {
 
     void add_between(std::uint32_t g, std::uint32_t h) {
         const ExchangeRoute kind = minimal(wires_.groups);
-        const auto senders = [&](const Side& side) -> const auto& {
-            return g < h ? side.low_senders : side.high_senders;
-        };
-        const auto receivers = [&](const Side& side) -> const auto& {
-            return g < h ? side.high_receivers : side.low_receivers;
-        };
+        const auto senders = g < h ? &Side::low_senders : &Side::high_senders;
+        const auto receivers = g < h ? &Side::high_receivers : &Side::low_receivers;
         for (std::uint32_t c = 0; c < wires_.cables; ++c) {
             const std::uint32_t out = wires_.gateway(g, h, c), in = wires_.gateway(h, g, c);
             double hops = 0, last = 0;  // local ones, at most
             for (std::uint32_t i = 0; i < wires_.size; ++i) {
                 const std::uint32_t from = g * wires_.size + i, to = h * wires_.size + i;
-                const double sent = pairs(senders(groups_[g].leaves[i]), receivers(groups_[h].all), c);
-                const double received = pairs(senders(groups_[g].all), receivers(groups_[h].leaves[i]), c);
+                const double sent = pairs(groups_[g].leaves[i].*senders, groups_[h].all.*receivers, c);
+                const double received = pairs(groups_[g].all.*senders, groups_[h].leaves[i].*receivers, c);
                 add_local(from, out, kind, sent);
                 add_local(in, to, kind, received);
                 if (sent > 0 && from != out) hops = 1;
                 if (received > 0 && to != in) last = 1;
             }
-            const double messages = pairs(senders(groups_[g].all), receivers(groups_[h].all), c);
+            const double messages = pairs(groups_[g].all.*senders, groups_[h].all.*receivers, c);
             add_global(g, h, c, kind, messages);
             if (messages > 0) sink_.reach(kind, global_ + (hops + last) * local_);
         }

@@ -61,12 +61,10 @@ class DragonflyPlus final : public Network {
 
     SwitchPair ends(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
-        if (number < locals()) {
-            const std::uint32_t leaf = number / 2 / cables_up(), g = leaf / leaves_;
-            const std::uint32_t spine = g * group_size() + leaves_ + number / 2 % cables_up() / shape_.cables;
-            return SwitchPair{g * group_size() + leaf % leaves_, spine}.in_direction(number);
-        }
-        return wires().ends(number);
+        if (number >= locals()) return wires().ends(number);
+        const std::uint32_t leaf = number / 2 / cables_up(), g = leaf / leaves_;
+        const std::uint32_t spine = g * group_size() + leaves_ + number / 2 % cables_up() / shape_.cables;
+        return SwitchPair{g * group_size() + leaf % leaves_, spine}.in_direction(number);
     }
 
     LinkId reverse(LinkId link) const override {

@@ -179,7 +179,9 @@ class FatTree final : public Network {
 
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
         const std::uint32_t here = leaf(from), there = leaf(to);
-        return by_choice(here, there, destination(to) + salt + (i + 1) * spread(paths(here, there)));
+        const std::uint64_t all = paths(here, there),
+                            apart = all / (std::min<std::uint64_t>(most_detours, all - 1) + 1);
+        return by_choice(here, there, destination(to) + salt + (i + 1) * apart);
     }
 
     std::optional<std::vector<LinkShift>> shifts(std::span<const Port> ports,
@@ -246,11 +248,6 @@ class FatTree final : public Network {
             there /= shape_.levels[l].children;
         }
         return product;
-    }
-
-    // From one detour to the next, where there are so many paths.
-    static std::uint64_t spread(std::uint64_t paths) {
-        return paths / (std::min<std::uint64_t>(most_detours, paths - 1) + 1);
     }
 
     // The lowest digits of `choice`, level by level, choose the ports up.

@@ -106,7 +106,7 @@ class Calibrator {
             const ProtocolCost& protocol = library.costs[row];
             Costed& known = costed_[{groups_[i], {algorithm, row}}];
             if (known.phases.empty() || known.protocol != protocol || known.launch != library.launch) {
-                known = {protocol, library.launch, groups_[i]->cost(*algorithm, library, protocol)};
+                known = {protocol, library.launch, groups_[i]->costs(library).phases({algorithm, &protocol})};
             }
             times.push_back((task_.rows[i].blocking + time_of(known.phases, task_.rows[i].measured.size)).value);
         }
@@ -132,12 +132,10 @@ class Calibrator {
         Library moved = library;
         set_value(moved, unknown, value + share * notable);
         const std::vector<double> now = times(library, assignments), then = times(moved, assignments);
-        std::size_t rows = 0;
-        for (std::size_t i = 0; i < now.size(); ++i) {
-            const bool notices = std::abs(then[i] - now[i]) >= share * noticeable * measured(i);
-            rows += notices && !task_.rows[i].is_held ? 1 : 0;
-        }
-        return rows;
+        const auto notices = [&](std::size_t i) {
+            return !task_.rows[i].is_held && std::abs(then[i] - now[i]) >= share * noticeable * measured(i);
+        };
+        return static_cast<std::size_t>(std::ranges::count_if(numbers_below<std::size_t>(now.size()), notices));
     }
 
     std::vector<Unknown> unknowns(const Assignments& assignments) {
@@ -193,8 +191,7 @@ class Calibrator {
                                     .algorithm = assignments[i].algorithm->name,
                                     .protocol = cost.protocol});
         }
-        const std::vector<Unknown> all = unknowns_of(library_, {touched_.begin(), touched_.end()}, task_.constants);
-        for (const Unknown& unknown : all) {
+        for (const Unknown& unknown : unknowns_of(library_, {touched_.begin(), touched_.end()}, task_.constants)) {
             result.constants.push_back({.name = unknown.name,
                                         .cost = unknown.cost,
                                         .before = stated(unknown, value_of(library_, unknown)),

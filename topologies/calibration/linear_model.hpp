@@ -90,9 +90,6 @@ class MeasuredGroup {
     GroupCosts costs(const Library& library) {
         return {topology_, library, set_.costs().shape(), [this](Order order) { return communicators(order); }};
     }
-    std::vector<PhaseCost> cost(const Algorithm& algorithm, const Library& library, const ProtocolCost& protocol) {
-        return costs(library).phases({&algorithm, &protocol});
-    }
 
     MeasuredGroup(const MeasuredGroup&) = delete;  // set_ refers to topology_
     MeasuredGroup& operator=(const MeasuredGroup&) = delete;

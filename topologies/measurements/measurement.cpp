@@ -6,7 +6,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <set>
 #include <span>
 #include <tuple>
 
@@ -76,13 +75,6 @@ bool has_several_variants(std::span<const CollectiveMeasurement> rows) {
     });
 }
 
-// As many as a message can hold.
-std::string list(const std::set<std::string>& texts) {
-    constexpr std::size_t most = 12;
-    const auto end = std::next(texts.begin(), static_cast<std::ptrdiff_t>(std::min(texts.size(), most)));
-    return fmt::format("{}{}", fmt::join(texts.begin(), end, "; "), texts.size() > most ? "; ..." : "");
-}
-
 }  // namespace
 
 TableText split_lines(std::string file, std::string_view text) {
@@ -125,6 +117,12 @@ std::string excerpt(std::string_view text) {
     std::string shown;
     for (const char c : text.substr(0, most)) shown += c >= ' ' && c <= '~' ? c : '?';
     return text.size() > most ? shown + "..." : shown;
+}
+
+std::string listing(const std::set<std::string>& texts) {
+    constexpr std::size_t most = 12;
+    const auto end = std::next(texts.begin(), static_cast<std::ptrdiff_t>(std::min(texts.size(), most)));
+    return fmt::format("{}{}", fmt::join(texts.begin(), end, "; "), texts.size() > most ? "; ..." : "");
 }
 
 void TableErrors::add(int line, int column, std::string message) {
@@ -233,11 +231,12 @@ std::vector<CollectiveMeasurement> of_one_kind(const MeasurementTable& table, st
         std::erase_if(rows, [&](const CollectiveMeasurement& row) { return !names_library(row.library, library); });
     }
     if (rows.empty()) {
-        errors.fail(0, fmt::format("nothing measured with {}; the table has: {}", library, list(libraries)));
+        errors.fail(0, fmt::format("nothing measured with {}; the table has: {}", library, listing(libraries)));
     }
     if (has_several_variants(rows)) {
         for (const CollectiveMeasurement& row : rows) variants.insert(row.variant);
-        errors.fail(0, fmt::format("measured in several ways; choose one by --where COLUMN=VALUE: {}", list(variants)));
+        errors.fail(0,
+                    fmt::format("measured in several ways; choose one by --where COLUMN=VALUE: {}", listing(variants)));
     }
     return rows;
 }

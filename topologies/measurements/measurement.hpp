@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -102,6 +103,7 @@ std::vector<std::string_view> words(std::string_view text);  // between blanks
 std::optional<double> to_number(std::string_view text);      // finite, the whole text
 std::string letters(std::string_view text);                  // only letters and digits, in lower case
 std::string excerpt(std::string_view text);                  // printable, at most 40 characters, for messages
+std::string listing(const std::set<std::string>& texts);     // as many as a message can hold
 
 class TableErrors {
   public:

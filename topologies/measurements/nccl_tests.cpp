@@ -4,6 +4,7 @@
 //        1048576        262144     float     sum      -1    78.77   13.31   23.29      0    81.31   12.90   22.57 0
 // Lines that begin with something else than a number are the library's own log.
 #include <fmt/format.h>
+#include <algorithm>
 #include <set>
 
 #include "sim/io/document.hpp"
@@ -54,12 +55,10 @@ Participants participants(const TableText& text) {
     for (const TableLine& line : text.comments) {
         const std::vector<std::string_view> parts = names(line.text);
         if (parts.size() < 4 || parts.front() != "Rank") continue;
-        for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
-            if (parts[i] != "on") continue;
-            ++found.ranks;
-            hosts.insert(parts[i + 1]);
-            break;
-        }
+        const auto on = std::find(parts.begin() + 1, parts.end() - 1, "on");
+        if (on == parts.end() - 1) continue;
+        ++found.ranks;
+        hosts.insert(on[1]);
     }
     found.nodes = static_cast<std::uint32_t>(hosts.size());
     return found;

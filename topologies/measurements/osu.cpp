@@ -13,10 +13,9 @@ namespace {
 
 // "Allreduce" of the heading; a latency test without a name is one of two ranks.
 std::optional<Collective> op_of(std::string_view heading) {
-    const std::vector<std::string_view> parts = words(heading);
     std::string name;
     bool after_program = false;
-    for (const std::string_view part : parts) {
+    for (const std::string_view part : words(heading)) {
         const std::string word = letters(part);
         if (word == "latency") break;
         if (after_program) name += word;

@@ -7,7 +7,6 @@
 
 #include "models/transformer/transformer.hpp"
 #include "sim/io/embedded.hpp"
-#include "sim/io/extends.hpp"
 #include "sim/io/files.hpp"
 #include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"
@@ -128,14 +127,6 @@ void put_options(Import& import, const FormatOptions& options) {
     for (const std::string& assignment : options.overrides) assign(object, assignment);
 }
 
-void check_model(Import& import, const std::string& name) {
-    Document document = import.object.document(name);
-    extend(document.root(), open_model);
-    const Transformer model = read_transformer(document.root(), std::filesystem::path(name).stem().string());
-    document.check();
-    add_parameters(import, model);
-}
-
 void check_job_draft(Import& import, const std::string& name) {
     if (!import.has_errors()) {
         require(import, "machine", "--machine MACHINE");
@@ -154,7 +145,7 @@ void check_job_draft(Import& import, const std::string& name) {
 // for the rest, at the places of the input. `path`: of the input, which names the object.
 void finish_import(Import& import, const FormatOptions& options, const std::string& path) {
     put_options(import, options);
-    if (import.kind == FormatKind::model) check_model(import, path);
+    if (import.kind == FormatKind::model) add_parameters(import, transformer_of(import.object.document(path)));
     if (import.kind == FormatKind::job) check_job_draft(import, path);
     if (import.kind == FormatKind::machine) Machine::read(import.object.document(path));
 }

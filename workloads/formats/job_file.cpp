@@ -128,13 +128,14 @@ Document open_model(std::string_view said) {
     return open_shipped(embedded::catalog(), "model", name).document;
 }
 
-Transformer load_model(std::string_view name) {
-    Document document = open_model(name);
+Transformer transformer_of(Document document) {
     extend(document.root(), open_model);
     // The file's name, and not the name said: that of "pythia-1.4b" without an ending is another.
     Transformer model = read_transformer(document.root(), std::filesystem::path(document.name()).stem().string());
     document.check();
     return model;
 }
+
+Transformer load_model(std::string_view name) { return transformer_of(open_model(name)); }
 
 }  // namespace weft

@@ -47,6 +47,9 @@ FormatOptions format_options(std::span<const std::string> overrides);
 // The model of a name or path as it is written, which may extend another. Throws ConfigError.
 Document open_model(std::string_view name);
 
+// What such a document says with what it extends, named after its file. Throws ConfigError.
+Transformer transformer_of(Document document);
+
 // A shipped model, or the path of a model file or of a configuration that has one. Throws ConfigError.
 Transformer load_model(std::string_view name);
 

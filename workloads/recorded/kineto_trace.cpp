@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <istream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <streambuf>
 #include <type_traits>
@@ -236,11 +235,9 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 std::vector<HostEvent> KinetoTrace::waits() const {
-    std::vector<HostEvent> found;
-    std::ranges::copy_if(host, std::back_inserter(found), [this](const HostEvent& event) {
-        return event.kind == HostEvent::Kind::launch && texts[event.name].find("Synchronize") != std::string::npos;
+    return list_of_those<HostEvent>(host, [this](const HostEvent& event) {
+        return event.kind == HostEvent::Kind::launch && contains(texts[event.name], "Synchronize");
     });
-    return found;
 }
 
 KinetoTrace read_kineto(ByteSource& source) {

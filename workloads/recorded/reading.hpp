@@ -36,10 +36,9 @@ class RecordedMistakes {
              .key = is_line ? std::string() : "node " + std::to_string(node.id),
              .message = std::move(message)});
     }
-    bool any() const { return !mistakes_.empty(); }
     // Throws a ConfigError if there are any.
     void check() {
-        if (!any()) return;
+        if (mistakes_.empty()) return;
         if (untold_ > 0) {
             mistakes_.push_back({.file = mistakes_.back().file,
                                  .key = {},

@@ -143,11 +143,8 @@ class StepReader {
     void take_all() {
         step_.name = "the whole trace";
         std::int64_t first = trace_.kernels.front().begin, last = 0;
-        for (const HostEvent& event : trace_.host) {
-            if (event.kind == HostEvent::Kind::launch) continue;
-            first = std::min(first, event.begin);
-            break;
-        }
+        const auto is_work = [](const HostEvent& event) { return event.kind != HostEvent::Kind::launch; };
+        if (const HostEvent* const work = first_of(trace_.host, is_work)) first = std::min(first, work->begin);
         for (const DeviceEvent& kernel : trace_.kernels) last = std::max(last, kernel.end);
         first_ = std::min(first, trace_.host.empty() ? first : trace_.host.front().begin);
         last_ = last + 1;
@@ -204,7 +201,6 @@ class StepReader {
         const auto begins = [&](std::string_view with) {
             return lies_in(chain, [&](std::string_view name) { return name.starts_with(with); });
         };
-        const bool is_backward = begins(evaluates);
         if (kernel.what == WorkClass::communication) {
             kernel.pass = WorkPass::data_parallel;
         } else if (kernel.what == WorkClass::parameters || is_of_sharding(chain)) {
@@ -213,7 +209,7 @@ class StepReader {
         } else if (begins("Optimizer.") || (last_backward_ > 0 && kernel.launched >= last_backward_)) {
             kernel.pass = WorkPass::optimizer;
             kernel.what = WorkClass::optimizer;
-        } else if (is_backward) {
+        } else if (begins(evaluates)) {
             kernel.pass = runs_forward_again(chain) ? WorkPass::recomputation : WorkPass::backward;
         }
     }

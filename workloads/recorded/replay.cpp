@@ -81,7 +81,6 @@ class Replayer {
     std::span<const std::uint32_t> parties(std::uint32_t meeting) const {
         return meetings_.of(meetings_.meetings[meeting]);
     }
-    ActivityClock& clock_of(std::uint32_t at) { return clocks_[meetings_.rank_of(at)]; }
     void schedule(std::int64_t ticks, EventKind kind, std::uint32_t subject) {
         events_.push(now_, ticks, {subject, kind});
     }
@@ -202,9 +201,12 @@ class Replayer {
     void arrive(std::uint32_t meeting) {
         under_way_[meeting].has_arrived = true;
         const std::uint32_t receiver = parties(meeting)[1];
-        if (run_.begin[receiver] == Instant::never()) return;
-        clock_of(receiver).end(RankActivity::communicating, now_);
-        complete(receiver);
+        if (run_.begin[receiver] != Instant::never()) communicated(receiver);
+    }
+
+    void communicated(std::uint32_t at) {
+        clocks_[meetings_.rank_of(at)].end(RankActivity::communicating, now_);
+        complete(at);
     }
 
     // What both go through: stretches of latency, then bytes.
@@ -231,16 +233,10 @@ class Replayer {
     }
 
     void through(std::uint32_t meeting, const RecordedCall& call) {
-        if (call.op != Collective::point_to_point) {
-            for (const std::uint32_t at : parties(meeting)) {
-                clock_of(at).end(RankActivity::communicating, now_);
-                complete(at);
-            }
-            return;
-        }
-        const std::uint32_t sender = parties(meeting)[0];
-        clock_of(sender).end(RankActivity::communicating, now_);
-        complete(sender);
+        const bool is_message = call.op == Collective::point_to_point;
+        const std::span<const std::uint32_t> all = parties(meeting);
+        for (const std::uint32_t at : is_message ? all.first(1) : all) communicated(at);  // of a message, its sender
+        if (!is_message) return;
         if (takes_time_ && call.flight > 0) return schedule(call.flight, EventKind::arrived, meeting);
         arrive(meeting);
     }

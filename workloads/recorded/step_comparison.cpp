@@ -16,13 +16,10 @@ constexpr std::int64_t of_nanosecond = 1'000'000;
 
 std::int64_t clock_ticks(Seconds time) { return std::llround(time.value * Instant::ticks_per_second); }
 
-// Dimensions of a product (m, n, k, count) by those of its operands.
-struct Dims {
-    double m = 0, n = 0, k = 0, count = 1;
-    double flops() const { return 2 * m * n * k * count; }
-};
+double flops(const ProductShape& of) { return 2 * of.m * of.n * of.k * of.count; }
 
-Dims product_dims(std::string_view text) {
+// Dimensions of a product by those of its operands.
+ProductShape product_dims(std::string_view text) {
     std::vector<std::vector<double>> operands = dims_of(text);
     // addmm has what it adds before its factors, all have further arguments behind them.
     std::erase_if(operands, [](const auto& dims) { return dims.size() < 2; });
@@ -32,19 +29,18 @@ Dims product_dims(std::string_view text) {
     }
     if (operands.size() < 2) return {};
     const std::vector<double>&a = operands[0], &b = operands[1];
-    Dims dims{.m = a[a.size() - 2], .n = b.back(), .k = a.back(), .count = a.size() > 2 ? a[0] : 1};
+    ProductShape dims{.m = a[a.size() - 2], .n = b.back(), .k = a.back(), .count = a.size() > 2 ? a[0] : 1};
     if (a.size() > 3) dims.count *= a[1];
     return dims;
 }
 
 // The class of a product of these dimensions: the same work, and the most dimensions in common.
 WorkClass product_class(std::string_view text, const std::vector<ProductShape>& shapes) {
-    const Dims dims = product_dims(text);
+    const ProductShape dims = product_dims(text);
     WorkClass best = WorkClass::other_products;
     int most = 0;
     for (const ProductShape& shape : shapes) {
-        const double flops = 2 * shape.m * shape.n * shape.k * shape.count;
-        if (std::abs(flops - dims.flops()) > 0.02 * flops) continue;
+        if (std::abs(flops(shape) - flops(dims)) > 0.02 * flops(shape)) continue;
         std::multiset<double> own{shape.m, shape.n, shape.k};
         int common = 1;
         for (const double each : {dims.m, dims.n, dims.k}) {
@@ -217,15 +213,13 @@ class Comparer {
 
     void add_gaps() {
         const StageReport& stage = report_.stages[found_.stage];
-        std::int64_t between = 0, busy = 0;
-        for (const auto& [key, sum] : work_.sums) {
-            between += clock_ticks(sum.gaps);
-            busy += clock_ticks(sum.time);
-        }
+        const auto ticks = [this](Seconds WorkSum::*of) {
+            return sum_of<std::int64_t>(work_.sums, [&](const auto& each) { return clock_ticks(each.second.*of); });
+        };
         const std::int64_t host = clock_ticks(Seconds{report_.metric("step.waiting_for_host_s")});
         const std::int64_t slower = clock_ticks(Seconds{report_.metric("step.interference_s")});
         const RecordedGaps& gaps = step_.gaps;
-        found_.gaps = {{"between kernels", {gaps.between * of_nanosecond, between}},
+        found_.gaps = {{"between kernels", {gaps.between * of_nanosecond, ticks(&WorkSum::gaps)}},
                        {"waiting for the host", {gaps.host * of_nanosecond, host}, true},
                        {"host, after it waited for the device", {gaps.synchronisation * of_nanosecond, 0}, true},
                        {"behind the last kernel", {gaps.end * of_nanosecond, 0}},
@@ -235,7 +229,7 @@ class Comparer {
         for (const DimensionTime& dimension : stage.dimensions) {
             found_.gaps.back().femtoseconds[1] += clock_ticks(dimension.time);
         }
-        std::int64_t rest = found_.duration[1] - busy;
+        std::int64_t rest = found_.duration[1] - ticks(&WorkSum::time);
         for (const ComparedGap& gap : found_.gaps) rest -= gap.femtoseconds[1];
         if (std::abs(rest) < of_nanosecond) {  // what is rounded above
             found_.gaps.front().femtoseconds[1] += rest;
@@ -260,10 +254,10 @@ class Comparer {
 
 StepComparison compare_step(const KinetoTrace& trace, const Simulation& run) {
     constexpr double most = 9e12;  // ns that the clock of the simulation has room for
-    double sum = 0;
-    for (const DeviceEvent& kernel : trace.kernels) sum += static_cast<double>(kernel.end - kernel.begin);
-    sum = std::max(sum, static_cast<double>(trace.kernels.back().end - trace.kernels.front().begin));
-    if (sum > most) refuse_file(trace.file, "lasts longer than 9,000 s: record a few steps");
+    const auto time = [](const DeviceEvent& kernel) { return static_cast<double>(kernel.end - kernel.begin); };
+    const auto whole = static_cast<double>(trace.kernels.back().end - trace.kernels.front().begin);
+    if (std::max(sum_of<double>(trace.kernels, time), whole) > most)
+        refuse_file(trace.file, "lasts longer than 9,000 s: record a few steps");
     return Comparer(trace, run).compare();
 }
 

@@ -128,8 +128,7 @@ WorkClass work_class(const Launched& launched) {
         if (!holds(row, launched)) continue;
         if (row.what != element_wise || launched.is_copy || launched.is_fill) return row.what;
         // A tensor that is walked in its memory's order is read by vectorized loads.
-        const bool in_order = launched.kernel.find("vectorized") != std::string_view::npos;
-        if (in_order) return element_wise;
+        if (contains(launched.kernel, "vectorized")) return element_wise;
         if (has_broadcast_rows(launched.dims)) return broadcast;
         return launched.operation.find("copy") != std::string_view::npos ? strided : element_wise;
     }

@@ -112,9 +112,7 @@ class FileReader {
         node.kind = RecordedKind::collective;
         const std::optional<double> type = has.number("comm_type");
         if (!type) return "has no comm_type";
-        if (!(*type >= 0.0 && *type <= barrier)) {
-            return fmt::format("has comm_type {}; there are 0 to 9", *type);
-        }
+        if (!(*type >= 0.0 && *type <= barrier)) return fmt::format("has comm_type {}; there are 0 to 9", *type);
         const std::optional<Collective> op = chakra_collectives[static_cast<std::size_t>(*type)];
         if (!op) return "is a gather or scatter, which no library of weft's machines has";
         if (has.some_dimensions && has.group.empty()) {

@@ -83,20 +83,14 @@ bool is_cabled(std::string name) {
 }  // namespace
 
 std::optional<LikeMachine> like_node(Import& import, const FormatOptions& options) {
-    const Origin user = unwritten("--like");
-    if (options.like.empty()) {
-        import.error(
-            user,
-            "the file says how a network is cabled, not what hangs on it; give the machine whose nodes these are: "
-            "--like MACHINE");
-        return std::nullopt;
-    }
-    if (is_cabled(options.like)) {
-        import.error(
-            user, "the network of this machine is cabled by a list of its own; give the machine that its nodes are of");
-        return std::nullopt;
-    }
-    return read_like_machine(options.like);
+    if (!options.like.empty() && !is_cabled(options.like)) return read_like_machine(options.like);
+    import.error(
+        unwritten("--like"),
+        options.like.empty()
+            ? "the file says how a network is cabled, not what hangs on it; give the machine whose nodes these are: "
+              "--like MACHINE"
+            : "the network of this machine is cabled by a list of its own; give the machine that its nodes are of");
+    return std::nullopt;
 }
 
 void write_cabled_machine(Import& import, const CabledFabric& fabric, const LikeMachine& like, const SourceFile& file) {

@@ -119,7 +119,6 @@ void refuse_others(Import& import, const SlurmTree& tree) {
 
 void write_machine(Import& import, CabledFabric fabric, const SlurmTree& tree, std::span<const std::uint32_t> order,
                    const LikeMachine& like, const SourceFile& file) {
-    const auto at = [&](std::string key) { return in_file(file.path, std::move(key)); };
     fabric.nics = like.nics();
     fabric.port_gbit = like.port_gbit();
     std::vector<std::uint64_t> below(fabric.switches.size());
@@ -128,14 +127,14 @@ void write_machine(Import& import, CabledFabric fabric, const SlurmTree& tree, s
     const std::uint64_t most = cable_upwards(tree, order, std::move(below), cables);
     if (!cables.between.empty()) {
         fabric.cables["fabric.uplink"] = std::move(cables);
-        import.warn(at("network.cables"),
+        import.warn(in_file(file.path, "network.cables"),
                     "the file does not say how many cables lead up from a switch: as many are assumed as "
                     "let all below it send at once (up to {}, of {:g} Gbit/s each, as the ports of {})",
                     most, like.port_gbit(), like.name);
     }
     if (fabric.nics > 1) {
-        import.note(at("network.nodes"), "Slurm knows one switch of a node: all {} NICs of it are plugged in there",
-                    fabric.nics);
+        import.note(in_file(file.path, "network.nodes"),
+                    "Slurm knows one switch of a node: all {} NICs of it are plugged in there", fabric.nics);
     }
     write_cabled_machine(import, fabric, like, file);
 }

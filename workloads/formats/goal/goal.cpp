@@ -155,9 +155,7 @@ class ScheduleReader {
             if (nodes_[label] != no_node) mistake(line, fmt::format("label {} is there twice", word));
             nodes_[label] = static_cast<std::uint32_t>(rank_->nodes.size());
             const std::string what(words_.take());
-            if (!is_operation(what)) {
-                words_.refuse(fmt::format("expected calc, send or recv, got \"{}\"", what));
-            }
+            if (!is_operation(what)) words_.refuse(fmt::format("expected calc, send or recv, got \"{}\"", what));
             return operation(what, line);
         }
         const bool on_begin = words_.peek() == "irequires";

@@ -34,11 +34,7 @@ class HuggingFaceModel {
         experts();
         set_layers(keys_.layers_of_class(), keys_, object_);
         if (keys_.layers_of_class().kinds.empty()) window();
-        if (biases_.empty()) {
-            object_.set("biases", false, family_origin("biases"));
-        } else {
-            object_.set_json("biases", "[" + biases_ + "]", family_origin("biases"));
-        }
+        object_.set_json("biases", biases_.empty() ? "false" : "[" + biases_ + "]", family_origin("biases"));
     }
 
   private:
@@ -53,10 +49,7 @@ class HuggingFaceModel {
         to.set(name, size->value, size->origin);
         return true;
     }
-    double value(std::string_view key) {
-        const std::optional<HuggingFaceSize> size = keys_.size(key);
-        return size ? size->value : 0;
-    }
+    double value(std::string_view key) { return keys_.size(key).value_or(HuggingFaceSize{}).value; }
     void require(std::string_view key, std::string_view name) {
         if (!take(key, name)) keys_.report_missing(key);
     }
@@ -115,10 +108,11 @@ class HuggingFaceModel {
 
     void latent_attention() {
         Draft& latent = object_.object("latent_attention");
-        for (const auto& [key, name] :
-             {std::pair{"kv_lora_rank", "kv_rank"}, std::pair{"q_lora_rank", "q_rank"},
-              std::pair{"qk_nope_head_dim", "nope_size"}, std::pair{"qk_rope_head_dim", "rope_size"},
-              std::pair{"v_head_dim", "value_size"}}) {
+        for (const auto& [key, name] : {std::pair{"kv_lora_rank", "kv_rank"},
+                                        {"q_lora_rank", "q_rank"},
+                                        {"qk_nope_head_dim", "nope_size"},
+                                        {"qk_rope_head_dim", "rope_size"},
+                                        {"v_head_dim", "value_size"}}) {
             if (!take(key, latent, name) && std::string_view(name) != "q_rank") keys_.report_missing(key);
         }
         for (const std::string_view key : {"kv_heads", "head_size"}) keys_.size(key);

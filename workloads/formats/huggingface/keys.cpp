@@ -68,10 +68,7 @@ bool is_dropout(std::string_view key) {
     return has_part(key, std::array<std::string_view, 3>{"dropout", "pdrop", "layerdrop"});
 }
 
-bool is_there(const Field& field, std::string_view key) {
-    const std::vector<std::string> keys = field.keys();
-    return std::ranges::find(keys, key) != keys.end();
-}
+bool is_there(const Field& field, std::string_view key) { return std::ranges::count(field.keys(), key) > 0; }
 
 bool holds_list(Field field, std::string_view key) { return field.member(key).as_json().starts_with('['); }
 
@@ -99,10 +96,8 @@ void refuse_unknown_layers(Import& import, Field field, const HuggingFaceFamily*
 }
 
 const HuggingFaceFamily* known_family(Import& import, Field& language, const std::string& type) {
-    const std::vector<HuggingFaceFamily>& families = tables().families;
-    const auto found = std::ranges::find_if(
-        families, [&](const HuggingFaceFamily& family) { return std::ranges::count(family.types, type) > 0; });
-    if (found != families.end()) return &*found;
+    const auto knows = [&](const HuggingFaceFamily& family) { return std::ranges::count(family.types, type) > 0; };
+    if (const HuggingFaceFamily* const found = first_of(tables().families, knows)) return found;
     Origin origin = language.origin("model_type");
     origin.key = "model_type";
     import.error(origin, type.empty() ? "expected the model's type, which says what its layers are"

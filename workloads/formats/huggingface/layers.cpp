@@ -74,8 +74,6 @@ bool follows(const std::vector<bool>& layers, std::uint32_t first, OfKind of_kin
     return true;
 }
 
-bool lists_nothing(Field field, std::string_view key) { return !field.has(key) || field.member(key).as_json() == "[]"; }
-
 }  // namespace
 
 void set_members(const HuggingFaceMembers& members, const HuggingFaceKeys& keys, Draft& to) {
@@ -196,8 +194,7 @@ std::vector<bool> HuggingFaceKeys::expert_layers() const {
         keep([&](double i) { return std::fmod(i, step) == 0; });
     }
     for (const std::string_view key : {"first_dense", "moe_layer_start_index"}) {
-        const std::optional<HuggingFaceSize> first = size(key);
-        if (first) keep([&](double i) { return i >= first->value; });
+        if (const auto first = size(key)) keep([&](double i) { return i >= first->value; });
     }
     const std::optional<HuggingFaceSize> last = size("moe_layer_end_index");
     if (last && last->value >= 0) keep([&](double i) { return i <= last->value; });
@@ -221,9 +218,9 @@ Origin HuggingFaceKeys::origin_of_expert_layers() const {
 // What layer_types, attention_types (GPT-Neo) or no_rope_layers (Llama 4) list.
 std::optional<std::vector<bool>> HuggingFaceKeys::listed_windows(bool& chunked) const {
     std::vector<bool> windows;
-    const auto listed = [&](std::string_view key) -> std::optional<Place> {
+    const auto listed = [&](std::string_view key) {
         std::optional<Place> at = place(key);
-        if (!at || lists_nothing(at->field, at->key)) return std::nullopt;
+        if (at && (!at->field.has(at->key) || at->field.member(at->key).as_json() == "[]")) at.reset();
         return at;
     };
     if (std::optional<Place> at = listed("layer_types")) {

@@ -169,9 +169,7 @@ class RankReader {
     void add_host() {
         const std::uint16_t unit = reading_.unit(rank_, "host", true);
         const std::vector<HostEvent> waits = trace_.waits();
-        std::vector<std::uint32_t> launches, ends;
-        for (std::uint32_t i = 0; i < step_.kernels.size(); ++i) launches.push_back(i);
-        ends = launches;
+        auto launches = numbers_below<std::uint32_t>(step_.kernels.size()), ends = launches;
         std::ranges::stable_sort(launches, {}, [&](std::uint32_t i) { return step_.kernels[i].launched; });
         std::ranges::stable_sort(ends, {}, [&](std::uint32_t i) { return event(i).end; });
         std::int64_t at = step_.begin;

@@ -122,11 +122,7 @@ Import read_arguments(const MegatronInput& input, const FormatOptions& options) 
          {"micro_batch_size", "global_batch_size", "seq_length", "encoder_seq_length", "train_iters", "train_samples"})
         trains = trains || given.has(key);
     import.kind = trains ? FormatKind::job : FormatKind::model;
-    if (import.kind == FormatKind::job) {
-        read_megatron_job(reading);
-    } else {
-        read_megatron_model(reading, import.object);
-    }
+    trains ? read_megatron_job(reading) : read_megatron_model(reading, import.object);
     sort_out_keys(reading);
     take_mistakes(import, document);
     return import;

@@ -44,10 +44,9 @@ class YamlArguments {
         }
         if (!from.is_text(key)) return take_value(from, key, flags, origin);
         const std::string written = from.text(key);
-        const std::string text =
-            written.find('$') == std::string::npos ? written : variables_.text(shell_default(written), origin.line);
-        if (!has_unknown(text)) return input_.add(key, text, true, origin);
-        input_.add_unknown(megatron_name(key).key, unknown_names(text), origin);
+        const std::string filled = contains(written, "$") ? text(written, origin.line) : written;
+        if (!has_unknown(filled)) return input_.add(key, filled, true, origin);
+        input_.add_unknown(megatron_name(key).key, unknown_names(filled), origin);
     }
 
     // A text as it is, with its variables filled in.
@@ -126,12 +125,7 @@ class Primus {
     }
 
     void take_bases(const SourceFile& file, Field& root, const std::string& key) {
-        std::vector<std::string> names;
-        if (root.is_text(key)) {
-            names.push_back(root.text(key));
-        } else {
-            for (Field each : root.list(key)) names.push_back(each.as_text());
-        }
+        const std::vector<std::string> names = root.is_text(key) ? std::vector{root.text(key)} : texts(root.list(key));
         for (const std::string& name : names) take_named(file, root.origin(key), name, "");
     }
 

@@ -67,7 +67,10 @@ struct ScriptArguments {
             }
             listed.insert(listed.begin(), launched.begin(), launched.end());
         } else {
-            if (launched.size() > 1 || !certain) several(script, launched.back().front().line, launched.size());
+            if (launched.size() > 1 || !certain)
+                import.note({.file = script.file, .line = launched.back().front().line, .key = "launch"},
+                            launched.size() > 1 ? fmt::format("of {} launches the last is taken", launched.size())
+                                                : "is taken, though a condition before it is not known");
             listed.push_back(std::move(launched.back()));
         }
         for (const Words& words : listed) flags(script, words);
@@ -77,12 +80,6 @@ struct ScriptArguments {
         return std::ranges::any_of(script.commands, [&](const ShellCommand& command) {
             return std::ranges::find(command.words, list.front().text, &ShellWord::text) != command.words.end();
         });
-    }
-
-    void several(const ShellScript& script, int line, std::size_t launches) {
-        import.note({.file = script.file, .line = line, .key = "launch"},
-                    launches > 1 ? fmt::format("of {} launches the last is taken", launches)
-                                 : "is taken, though a condition before it is not known");
     }
 
     void directives(const ShellScript& script) {

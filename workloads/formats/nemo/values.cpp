@@ -77,8 +77,7 @@ std::string HydraValues::text(std::string_view path, std::vector<std::string>& u
         in = in.object(step);
     }
     if (!in.has(rest)) {
-        const std::vector<std::string> keys = in.keys();
-        if (std::ranges::find(keys, rest) != keys.end()) return "null";
+        if (std::ranges::count(in.keys(), rest) > 0) return "null";
         unknown.emplace_back(path);
         return {};
     }

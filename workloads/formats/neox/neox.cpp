@@ -45,14 +45,9 @@ bool is_in_braces(std::string_view text) {
 
 bool is_neox_file(const SourceFile& file) { return is_neox(file.text); }
 
-// A key that a second file gives again.
-struct RepeatedKey {
-    Origin first, second;
-};
-
 struct NeoxFiles {
-    Document document;  // with the first of repeated keys
-    std::vector<RepeatedKey> repeated;
+    Document document;                                // with the first of repeated keys
+    std::vector<std::pair<Origin, Origin>> repeated;  // keys that a second file has, too: in the first, there
 };
 
 // GPT-NeoX puts its files together on the command line, a model beside the paths of a site, and takes '-' in a key for
@@ -62,7 +57,7 @@ NeoxFiles merged_neox(std::span<const SourceFile> files) {
     constexpr std::size_t most_keys = 4096;  // an order of magnitude beyond all that GPT-NeoX has
     Draft merged;
     std::map<std::string, Origin, std::less<>> first;
-    std::vector<RepeatedKey> repeated;
+    std::vector<std::pair<Origin, Origin>> repeated;
     for (const SourceFile& file : files) {
         Document document = parse_yaml(file.path, file.text);
         Field root = document.root();
@@ -77,7 +72,7 @@ NeoxFiles merged_neox(std::span<const SourceFile> files) {
             if (is_first) {
                 copy_member(root, key, merged, name);
             } else {
-                repeated.push_back({at->second, origin});
+                repeated.emplace_back(at->second, origin);
             }
         }
     }
@@ -212,7 +207,7 @@ void read_rest(ForeignKeys& in) {
 }
 
 // GPT-NeoX stops at a key that two files have (from_ymls). Where nothing hangs on it the first is kept.
-void tell_repeated(Import& import, std::span<const RepeatedKey> repeated) {
+void tell_repeated(Import& import, std::span<const std::pair<Origin, Origin>> repeated) {
     for (const auto& [first, second] : repeated) {
         const bool harmless = std::ranges::any_of(import.without_effect, [&origin = first](const Origin& other) {
             return other.file == origin.file && other.line == origin.line && other.key == origin.key;

@@ -40,14 +40,9 @@ const std::vector<AcceleratorKind>& all_kinds() {
     return kinds;
 }
 
-// The first kind that is so.
-template <class Is>
-const AcceleratorKind* find_kind(Is is) {
-    return first_of(all_kinds(), is);
-}
-
 const AcceleratorKind* kind_with(std::string AcceleratorKind::*list, std::string_view word) {
-    return find_kind([&](const AcceleratorKind& kind) { return std::ranges::count(words(kind.*list), word) > 0; });
+    const auto has = [&](const AcceleratorKind& kind) { return std::ranges::count(words(kind.*list), word) > 0; };
+    return first_of(all_kinds(), has);
 }
 
 // m of "family.x<m>"; of a class of all links together, 1.
@@ -117,7 +112,8 @@ const AcceleratorKind* kind_of_nvlinks(std::uint32_t links) {
 }
 
 const AcceleratorKind* kind_of_device(std::string_view device) {
-    return find_kind([&](const AcceleratorKind& kind) { return kind.device == device && !kind.stands_in; });
+    const auto is = [&](const AcceleratorKind& kind) { return kind.device == device && !kind.stands_in; };
+    return first_of(all_kinds(), is);
 }
 
 const LikeLink* LikeMachine::find(std::string_view link_class) const {

@@ -55,11 +55,6 @@ auto shape_of(const Transformer& model) {
                       model.mixer, model.attention_gate, model.indexer);
 }
 
-template <class Is>
-const TorchtitanFlavour* find_flavour(Is is) {
-    return first_of(torchtitan_flavours(), is);
-}
-
 // Beginnings of lines, of which each such file has several and no other kind of TOML more than one or two.
 bool is_torchtitan_file(const SourceFile& file) {
     constexpr std::array<std::string_view, 14> words{
@@ -279,12 +274,14 @@ std::span<const TorchtitanFlavour> torchtitan_flavours() {
 }
 
 const TorchtitanFlavour* find_torchtitan_flavour(std::string_view model, std::string_view flavour) {
-    return find_flavour(
-        [&](const TorchtitanFlavour& each) { return each.model == model && each.flavour == without_mask(flavour); });
+    return first_of(torchtitan_flavours(), [&](const TorchtitanFlavour& each) {
+        return each.model == model && each.flavour == without_mask(flavour);
+    });
 }
 
 const TorchtitanFlavour* torchtitan_flavour_of(const Transformer& shape) {
-    return find_flavour([&](const TorchtitanFlavour& each) { return shape_of(each.shape) == shape_of(shape); });
+    const auto is = [&](const TorchtitanFlavour& each) { return shape_of(each.shape) == shape_of(shape); };
+    return first_of(torchtitan_flavours(), is);
 }
 
 std::string known_torchtitan_flavours() {
