@@ -9,9 +9,11 @@ namespace {
 
 constexpr double least_share = 0.01;
 
-DeviceConstant share(std::string name, std::function<double&(Device&)> at) {
-    return {.name = std::move(name), .least = least_share, .most = 1.0, .scale = 0.1, .at = std::move(at)};
+DeviceConstant share(std::string name, std::function<double&(Device&)> at, double most = 1.0) {
+    return {.name = std::move(name), .least = least_share, .most = most, .scale = 0.1, .at = std::move(at)};
 }
+// Of attention: heads leave a share of it.
+constexpr double most_of_heads = 2.0;
 
 // At which something reaches half of its plateau: `scale` and up to a hundred times that.
 DeviceConstant half(std::string name, double scale, std::function<double&(Device&)> at) {
@@ -34,7 +36,7 @@ bool has_own(const AttentionCurve& curve, const Device& device) {
 
 void add_attention(const Device& device, std::vector<DeviceConstant>& constants) {
     const auto add = [&](std::string name, std::function<double&(Device&)> at) {
-        constants.push_back(share(std::move(name), std::move(at)));
+        constants.push_back(share(std::move(name), std::move(at), most_of_heads));
         constants.back().is_asked_for = true;
     };
     if (has_own(device.attention_cudnn, device)) {
@@ -77,8 +79,10 @@ std::vector<DeviceConstant> device_constants(const Device& device) {
     std::vector<DeviceConstant> constants{
         share("gemm_plateau", [](Device& d) -> double& { return d.gemm.plateau; }),
         share("memory_efficiency", [](Device& d) -> double& { return d.memory_efficiency; }),
-        share("attention_forward", [](Device& d) -> double& { return d.attention.forward; }),
-        share("attention_backward", [](Device& d) -> double& { return d.attention.backward; }),
+        share(
+            "attention_forward", [](Device& d) -> double& { return d.attention.forward; }, most_of_heads),
+        share(
+            "attention_backward", [](Device& d) -> double& { return d.attention.backward; }, most_of_heads),
         half("gemm_k_half", 64, [](Device& d) -> double& { return d.gemm.k_half; }),
         half("attention_keys_half", 128, [](Device& d) -> double& { return d.attention.keys_half; }),
         half("attention_keys_half_backward", 128, [](Device& d) -> double& { return d.attention.keys_half_backward; }),
@@ -89,9 +93,9 @@ std::vector<DeviceConstant> device_constants(const Device& device) {
         {.name = "interference", .least = 1.0, .most = 10.0, .scale = 0.1, .at = [](Device& d) -> double& {
              return d.interference;
          }});
-    constants.push_back(share("sustained_clock", [](Device& d) -> double& { return d.sustained_clock; }));
+    constants.push_back(share(
+        "sustained_clock", [](Device& d) -> double& { return d.sustained_clock; }, 2.0));
     constants.back().is_asked_for = true;
-    constants.back().most = 2.0;
     if (device.peak_eighth.value > 0.0) {
         constants.push_back(share("gemm_eighth_plateau", [](Device& d) -> double& { return d.gemm_eighth.plateau; }));
         constants.push_back(half("gemm_eighth_k_half", 64, [](Device& d) -> double& { return d.gemm_eighth.k_half; }));

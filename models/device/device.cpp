@@ -38,7 +38,8 @@ double alignment_share(const GemmCurve& curve, const Kernel& gemm) {
 }
 
 double attention_efficiency(const Device& device, const Kernel& core) {
-    const AttentionCurve& curve = core.core == AttentionCore::cudnn    ? device.attention_cudnn
+    const AttentionCurve& curve = core.narrow                          ? device.attention_eighth
+                                  : core.core == AttentionCore::cudnn  ? device.attention_cudnn
                                   : core.core == AttentionCore::triton ? device.attention_triton
                                                                        : device.attention;
     const bool forward = core.kind == KernelKind::attention;
@@ -50,7 +51,7 @@ double attention_efficiency(const Device& device, const Kernel& core) {
 }
 
 bool is_narrowed(const Kernel& kernel, Precision precision) {
-    return is_narrow(precision) && kernel.kind == KernelKind::gemm && kernel.parameters;
+    return is_narrow(precision) && (kernel.kind == KernelKind::gemm ? kernel.parameters : kernel.narrow);
 }
 
 double efficiency(const Device& device, Precision precision, const Kernel& kernel) {
@@ -98,7 +99,7 @@ Seconds kernel_time(const Device& device, Precision precision, const Kernel& ker
     Seconds computing;
     if (kernel.flops.value > 0.0) {
         const bool half = is_narrow(precision) && !is_narrowed(kernel, precision);
-        const Precision units = half ? Precision::bf16 : precision;
+        const Precision units = half ? Precision::bf16 : kernel.narrow ? Precision::fp8 : precision;
         const FlopsPerSecond peak = device.peak(units);
         const double reached = device.sustained(units) * efficiency(device, precision, kernel);
         computing = kernel.flops * kernel.executed / (peak * reached);

@@ -89,10 +89,11 @@ struct Device {
     // Of each PassClass; 0: not measured, as memory_efficiency.
     std::array<double, pass_classes> pass_efficiency{};
     AttentionCurve attention;
-    AttentionCurve attention_cudnn;   // of AttentionCore::cudnn
-    AttentionCurve attention_triton;  // of AttentionCore::triton
-    Seconds kernel_launch;            // from the end of a kernel to the start of the next, when the host is ahead
-    Seconds host_launch;              // of the host, per operation: layers that are shorter go at the host's pace
+    AttentionCurve attention_cudnn;                   // of AttentionCore::cudnn
+    AttentionCurve attention_triton;                  // of AttentionCore::triton
+    AttentionCurve attention_eighth{.forward = 0.0};  // of operands in fp8, of their peak; 0: not measured
+    Seconds kernel_launch;  // from the end of a kernel to the start of the next, when the host is ahead
+    Seconds host_launch;    // of the host, per operation: layers that are shorter go at the host's pace
     // How much longer computation takes while its device communicates; 1: not at all.
     double interference = 1.0;
     // Of the clock behind the peaks: what power leaves to devices side by side, above 1 where they have more of it than

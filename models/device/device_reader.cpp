@@ -22,6 +22,8 @@ double share_up_to(double most, Field& field) {
 }
 
 double share(Field& field) { return share_up_to(1.0, field); }
+// What attention_head_half leaves of it is a share.
+double of_wide_heads(Field& field) { return share_up_to(2.0, field); }
 // A system with twice the power of that behind the peaks has another chip.
 double clock(Field& field) { return share_up_to(2.0, field); }
 
@@ -107,19 +109,27 @@ void read_specification(Constants constants, Device& device) {
 }
 
 void read_attention(Constants& constants, Device& device) {
-    constants.read("attention_forward", device.attention.forward, share);
-    constants.read("attention_backward", device.attention.backward, share);
-    constants.read("attention_keys_half", device.attention.keys_half, not_negative);
-    device.attention.keys_half_backward = device.attention.keys_half;
-    constants.read_if_given("attention_keys_half_backward", device.attention.keys_half_backward, not_negative);
-    constants.read("attention_head_half", device.attention.head_half, not_negative);
-    if (device.attention_cudnn.forward == 0) device.attention_cudnn = device.attention;  // no faster kernels are known
+    AttentionCurve &own = device.attention, &eighth = device.attention_eighth;
+    constants.read("attention_forward", own.forward, of_wide_heads);
+    constants.read("attention_backward", own.backward, of_wide_heads);
+    constants.read("attention_keys_half", own.keys_half, not_negative);
+    own.keys_half_backward = own.keys_half;
+    constants.read_if_given("attention_keys_half_backward", own.keys_half_backward, not_negative);
+    constants.read("attention_head_half", own.head_half, not_negative);
+    if (device.attention_cudnn.forward == 0) device.attention_cudnn = own;  // no faster kernels are known
     if (constants.has("attention_cudnn_forward")) {
-        device.attention_cudnn = device.attention;
-        constants.read("attention_cudnn_forward", device.attention_cudnn.forward, share);
-        constants.read("attention_cudnn_backward", device.attention_cudnn.backward, share);
+        device.attention_cudnn = own;
+        constants.read("attention_cudnn_forward", device.attention_cudnn.forward, of_wide_heads);
+        constants.read("attention_cudnn_backward", device.attention_cudnn.backward, of_wide_heads);
     }
-    if (device.attention_triton.forward == 0) device.attention_triton = device.attention;
+    if (constants.has("attention_eighth_forward")) {
+        constants.read("attention_eighth_forward", eighth.forward, of_wide_heads);
+        constants.read("attention_eighth_backward", eighth.backward, of_wide_heads);
+        constants.read("attention_eighth_keys_half", eighth.keys_half, not_negative);
+        constants.read("attention_eighth_keys_half_backward", eighth.keys_half_backward, not_negative);
+        eighth.head_half = own.head_half;
+    }
+    if (device.attention_triton.forward == 0) device.attention_triton = own;
     if (constants.has("attention_triton")) {
         double plateau = 0;
         constants.read("attention_triton", plateau, share);

@@ -125,9 +125,16 @@ class Tensors {
         if (shard_.dropout == Dropout::on) keep_bytes("mask after attention", size_.own_state * mask_bytes);
     }
 
+    // Bytes of an element that attention takes: cast, in both orders where one is not made of the other.
+    double taken() const {
+        if (!shard_.narrow_attention || again(LayerPart::core)) return size_.element_bytes;
+        const Recipe recipe = attention_recipe(shard_.casting);
+        return recipe.second == SecondForm::cast ? 2.0 * recipe.bytes : recipe.bytes;
+    }
+
     void attention() {
         if (model_.has_latent_attention()) latent();
-        if (!again(LayerPart::latent_up)) keep("queries, keys and values", size_.tokens * size_.qkv);
+        if (!again(LayerPart::latent_up)) keep_bytes("queries, keys and values", size_.tokens * size_.qkv * taken());
         if (const auto gate = static_cast<double>(gate_width(model_)); gate > 0) {
             keep("attention gate and its operand", size_.tokens * (gate / shard_.tensor + size_.context));
         }

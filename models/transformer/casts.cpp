@@ -54,7 +54,12 @@ void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard) 
     const bool shares = gathered(piece.piece, shard), transposes = recipe.second == SecondForm::transposed;
     const bool frozen = piece.weight_backward.empty();
     const double reads = recipe.reads * wide, forms = transposes || frozen ? cast : 2.0 * cast;
+    // Transformer Engine, ops/fused/grouped_mlp.py: the first product casts what the second one takes.
+    const auto comes_cast = [&shard](const Kernel& gemm) {
+        return shard.fuses_experts && (gemm.name == "experts down" || gemm.name == "experts up input gradient");
+    };
     before_products(piece.forward, cast, [&](const Kernel& gemm) -> std::vector<Kernel> {
+        if (comes_cast(gemm)) return {};
         const double input = gemm.count * gemm.m * gemm.k;
         if (!normalised(piece.piece, model)) return {memory_kernel("cast input", input, reads + forms)};
         if (recipe.reads_of_norm == 0.0) return {};
@@ -62,6 +67,7 @@ void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard) 
         return {memory_kernel("cast input", input / (own ? shard.tensor : 1), recipe.reads_of_norm * wide + forms)};
     });
     before_products(piece.input_backward, cast, [&](const Kernel& gemm) -> std::vector<Kernel> {
+        if (comes_cast(gemm)) return {};
         const double gradient = gemm.count * gemm.m * gemm.k;
         if (shares) return {memory_kernel("cast gradient", gradient / shard.tensor, reads + forms)};
         if (frozen) return {memory_kernel("cast gradient", gradient, reads + cast)};

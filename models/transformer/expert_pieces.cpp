@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "models/transformer/kernel_parts.hpp"
+#include "models/transformer/recipes.hpp"
 #include "sim/base/check.hpp"
 
 namespace weft {
@@ -94,6 +95,18 @@ void add_clamps(Kernel& forward, Kernel& backward, double ffn, double e) {
     backward.launches += 8;
 }
 
+// What the fused operation of experts keeps for backward (Transformer Engine, ops/fused/grouped_mlp.py,
+// mark_grouped_tensor: the two products' inputs, cast, and the activation function's), copied without the room that
+// graphs leave for rows, and back (Megatron-core core_v0.18.0, transformer/moe/paged_stash.py). The stream is another,
+// but kernels that fill the device leave it no room: counted as if in turn.
+void add_stash(LayerPiece& piece, const Shard& shard, const ExpertSizes& expert, double e) {
+    const double operand = shard.casting == Casting::none ? e : recipe_of(shard.casting).bytes;
+    const double row = (expert.hidden + expert.ffn) * operand + expert.inputs * e;
+    piece.forward.push_back(memory_kernel("stash for backward", expert.received() * row, 2.0));
+    piece.input_backward.insert(piece.input_backward.begin(),
+                                memory_kernel("take from stash", expert.received() * row, 2.0));
+}
+
 LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
     const double e = size.element_bytes, rows = expert.received();
     const Kernel before = rearrange(shard, size, expert, Rows::spread),
@@ -112,7 +125,7 @@ LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSize
     Kernel function = activation(model, rows, expert.inputs, expert.ffn, e),
            gradient = activation_gradient(model, rows, expert.inputs, expert.ffn, e);
     if (shard.expert_passes_apart && model.experts.clamped) add_clamps(function, gradient, rows * expert.ffn, e);
-    piece.forward.push_back(function);
+    if (!shard.fuses_experts) piece.forward.push_back(function);
     if (sorted) piece.input_backward.push_back(before);
     pad(piece.input_backward);
     add_map<"experts down">(
@@ -121,10 +134,11 @@ LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSize
     if (shard.expert_passes_apart && model.biases.experts) add_bias_apart(piece, shard, rows * expert.hidden);
     pad(piece.forward);
     if (sorted) piece.forward.push_back(after);
-    piece.input_backward.push_back(gradient);
+    if (!shard.fuses_experts) piece.input_backward.push_back(gradient);
     piece.input_backward.push_back(up.input_backward.front());
     pad(piece.input_backward);
     if (sorted) piece.input_backward.push_back(after);
+    if (shard.stashes_experts) add_stash(piece, shard, expert, e);
     piece.weight_backward.insert(piece.weight_backward.end(), up.weight_backward.begin(), up.weight_backward.end());
     return piece;
 }

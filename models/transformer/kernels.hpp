@@ -13,7 +13,8 @@ namespace weft {
 
 enum class KernelKind : std::uint8_t {
     gemm,       // m x n x k, `count` of them in one launch (batched)
-    attention,  // fused (flash) attention core: m queries, n keys, k the head size, `count` heads; in a window n is
+    attention,  // fused (flash) attention core: m queries, n keys, k the head size (of keys
+                // and values the mean), `count` heads; in a window n is
                 // twice the keys of a query on average, as it is without
     attention_backward,
     memory,  // element-wise, norms, softmax, dropout, ...: bound by bytes
@@ -59,6 +60,7 @@ struct Kernel {
     // the other half twice (once more in backward).
     double executed = 1.0;
     AttentionCore core = AttentionCore::flash;  // of attention: whose kernel it is
+    bool narrow = false;                        // attention of operands in 8 bits
     double launches = 1;                        // as so many kernels, one after another
 };
 
@@ -147,8 +149,13 @@ struct Shard {
     Dropout dropout = Dropout::off;
     Casting casting = Casting::none;
     bool narrow_output = false;        // the output layer's products are narrow, too
+    bool narrow_attention = false;     // attention's products are in 8 bits, too
     bool expert_passes_apart = false;  // biases of the experts' second map, added expert by expert, and clamps
     bool pads_rows = false;            // copies rows of experts to padded places and what they give back
+    // Experts are one operation of Transformer Engine, whose products make activation functions and casts as they
+    // write.
+    bool fuses_experts = false;
+    bool stashes_experts = false;  // copies what experts keep for backward into pages, and back
     CrossEntropy cross_entropy = CrossEntropy::unfused;
     ElementWise element_wise = ElementWise::fused;
     ModuleCode modules = ModuleCode::framework;

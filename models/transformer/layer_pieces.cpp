@@ -1,6 +1,7 @@
 // One transformer layer, piece by piece. Element-wise kernels are counted as they are usually fused: bias into GELU,
 // bias and dropout into the residual addition, scaling and mask into the softmax. Backward, dropout is a pass of its
 // own.
+#include "models/transformer/recipes.hpp"
 #include "models/transformer/recurrence.hpp"
 
 namespace weft {
@@ -20,38 +21,67 @@ namespace {
 constexpr double flash_forward_executed = 0.5;
 constexpr double flash_backward_executed = 0.5 * 5.0 / 4.0;
 
+// 128 queries, which a tile has, meet as many keys beyond a window as they are. In 8 bits backward skips no tile,
+// whatever the window, and takes twice as long as that half does without one (NVIDIA/cudnn-frontend 3929da2e,
+// benchmark/sdpa_benchmark_training/results/gpt_oss: windows of 128 on GB200 and GB300, 2,048 to 32,768 tokens).
+constexpr double window_edge_keys = 128.0;
+constexpr double whole_backward_of_window = 2.1;
+
 // Packed documents are so many shorter sequences, as long as the one that a token is in, on average.
-Kernel flash_attention(std::string_view name, const Transformer& model, LayerKind kind, const Shard& shard,
-                       const ShardSizes& size, double products, double moved, double executed) {
+Kernel flash_attention(KernelKind pass, const Transformer& model, LayerKind kind, const Shard& shard) {
+    const ShardSizes size(model, shard);
+    const bool backward = pass == KernelKind::attention_backward;
     const PackedAttention& packing = shard.packing;
     const double whole = packing.share > 0 ? packing.share : 1.0;
-    const double share = model.indexer.heads > 0 ? std::min(whole, window_share(model.indexer.chosen(), shard.sequence))
-                         : !is_windowed(kind)    ? whole
-                         : packing.share > 0     ? packing.windowed_share
-                                                 : window_share(model.window, shard.sequence);
-    Kernel kernel = memory_kernel(name, moved, size.element_bytes);
-    kernel.kind = KernelKind::attention;
+    const double seen = model.indexer.heads > 0 ? std::min(whole, window_share(model.indexer.chosen(), shard.sequence))
+                        : !is_windowed(kind)    ? whole
+                        : packing.share > 0     ? packing.windowed_share
+                                                : window_share(model.window, shard.sequence);
+    const bool skips = !(backward && shard.narrow_attention), slides = is_windowed(kind) && !model.window.chunked;
+    const double share = skips ? seen : whole;
+    Kernel kernel{.name = backward ? "attention core gradient" : "attention core", .kind = pass};
     kernel.count = size.heads / whole;
-    kernel.k = model.head_size;
+    kernel.k = (model.head_size + value_size(model)) / 2.0;
     kernel.m = size.scores / (size.heads * shard.sequence) * whole;
     kernel.n = shard.sequence * share;
-    kernel.flops = {products * share * size.scores * (model.head_size + value_size(model))};
-    const double seen = model.of == LayerOf::encoder ? 2.0 : 1.0;  // no half is masked
-    kernel.executed = seen * executed * (is_windowed(kind) ? packing.windowed_slowest : packing.slowest);
+    kernel.flops = {(backward ? 4.0 : 2.0) * seen * size.scores * (model.head_size + value_size(model))};
+    const double half = model.of == LayerOf::encoder ? 2.0 : 1.0;  // none is masked
+    kernel.executed = half * (backward ? flash_backward_executed : flash_forward_executed) * share / seen *
+                      (is_windowed(kind) ? packing.windowed_slowest : packing.slowest);
+    if (slides) {
+        kernel.executed *=
+            skips ? std::min(whole / seen, 1.0 + window_edge_keys / model.window.tokens) : whole_backward_of_window;
+    }
     kernel.core = shard.attention;
+    kernel.narrow = shard.narrow_attention;
+    // Queries, keys and values, whose gradients are as long; the output, which backward reads with its own gradient.
+    const double taken = size.tokens * (size.queries + (size.qkv - size.queries) * shard.context);
+    const double output = size.tokens * size.context;
+    const double wide = size.element_bytes, operand = kernel.narrow ? attention_recipe(shard.casting).bytes : wide;
+    kernel.bytes = {taken * operand + output * wide + (backward ? taken * wide + output * operand : 0.0)};
     return kernel;
 }
 
+// Casts as Transformer Engine makes them (pytorch/attention/dot_product_attention/backends.py, FusedAttnFunc): what
+// attention takes, and the gradient of its output. By delayed scaling the output and the three gradients come in 8
+// bits, and are cast back.
+void add_attention_casts(LayerPiece& core, const ShardSizes& size, Casting casting) {
+    const Recipe recipe = attention_recipe(casting);
+    const double wide = size.element_bytes, forms = recipe.second == SecondForm::cast ? 2.0 : 1.0;
+    const double cast = recipe.reads * wide + forms * recipe.bytes, back = recipe.bytes + wide;
+    const double taken = size.tokens * size.qkv, output = size.tokens * size.context;
+    core.forward.insert(core.forward.begin(), memory_kernel("cast queries, keys and values", taken, cast));
+    core.input_backward.insert(core.input_backward.begin(), memory_kernel("cast gradient of attention", output, cast));
+    if (casting != Casting::delayed) return;
+    core.forward.push_back(memory_kernel("cast attention back", output, back));
+    core.input_backward.push_back(memory_kernel("cast gradients of attention back", taken, back));
+}
+
 LayerPiece flash_core(const Transformer& model, LayerKind kind, const Shard& shard) {
-    const ShardSizes size(model, shard);
-    const double keys_and_values = (size.qkv - size.queries) * shard.context;
-    const double moved = size.tokens * (size.queries + size.context + keys_and_values);
     LayerPiece piece = piece_of(Piece::core, {});
-    piece.forward = {flash_attention("attention core", model, kind, shard, size, 2.0, moved, flash_forward_executed)};
-    piece.input_backward = {flash_attention("attention core gradient", model, kind, shard, size, 4.0,
-                                            2.0 * moved,  // and gradients
-                                            flash_backward_executed)};
-    piece.input_backward.front().kind = KernelKind::attention_backward;
+    piece.forward = {flash_attention(KernelKind::attention, model, kind, shard)};
+    piece.input_backward = {flash_attention(KernelKind::attention_backward, model, kind, shard)};
+    if (shard.narrow_attention) add_attention_casts(piece, ShardSizes(model, shard), shard.casting);
     return piece;
 }
 

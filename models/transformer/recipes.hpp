@@ -17,7 +17,8 @@
 // With one scale for a tensor the second form is the first one transposed, and made when backward needs it. It is
 // counted on all devices, though Blackwell's matrix units read 8 bits in either order. Of weights, cast once per step,
 // nothing is counted, neither time nor copies. All three products of a map run narrow, those of the output layer
-// where Shard::narrow_output says so; router, attention, embedding and norms do not.
+// where Shard::narrow_output says so, and those of attention where Shard::narrow_attention does; router, embedding and
+// norms do not.
 #pragma once
 
 #include <array>
@@ -47,6 +48,12 @@ constexpr Recipe recipe_of(Casting casting) {
          {.bytes = 1.0 + 1.0 / 32.0, .reads_of_norm = 1.0, .second = cast},
          {.bytes = 0.5 + 1.0 / 16.0, .reads = 2.0, .reads_of_norm = 2.0, .second = cast, .shares_maximum = true}}};
     return recipes[static_cast<std::size_t>(casting)];
+}
+
+// Of what attention takes under it: 4 bits are too few, and one scale of a tensor is the recipe beside them
+// (Megatron-Bridge 067f987d, perf_recipes/llama/gb200/llama3.py: NVTE_DPA_FP8_RECIPE).
+constexpr Recipe attention_recipe(Casting casting) {
+    return recipe_of(casting == Casting::nvfp4 ? Casting::tensorwise : casting);
 }
 
 }  // namespace weft

@@ -48,6 +48,7 @@ constexpr std::array limits{
                     speed_up(device.attention, factor);
                     speed_up(device.attention_cudnn, factor);
                     speed_up(device.attention_triton, factor);
+                    speed_up(device.attention_eighth, factor);
                 }},
     DeviceLimit{"bound by memory", "memory bandwidth",
                 [](Device& device, double factor) { device.memory_bandwidth = device.memory_bandwidth * factor; }},

@@ -258,6 +258,8 @@ void add_settings(Arguments& list, const Job& job, Unsayable& unsayable) {
     list.add_group(job, "overlap");
     list.add_if(job.bucket_elements > 0, "ddp-bucket-size", fmt::format("{:.0f}", job.bucket_elements));
     unsayable.unless(job.attention != AttentionCore::triton, "attention", "Megatron-LM has no Triton attention");
+    unsayable.unless(settings.eighth_attention == Setting::off, "megatron.fp8_attention",
+                     "Megatron-LM has no argument for fp8_dot_product_attention, which configurations in Python set");
     unsayable.unless(job.element_wise == ElementWise::fused, "element_wise",
                      "Megatron-LM's element-wise kernels are fused");
     list.add_group(job, "kernels");

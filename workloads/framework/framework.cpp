@@ -183,6 +183,13 @@ bool runs_expert_passes_apart(const Job& job) {
     return job.framework->modules(job) == Modules::transformer_engine && job.cuda_graphs != CudaGraphs::full;
 }
 
+// What it fuses, it does in MXFP8 (ops/fused/grouped_mlp.py), of rows that HybridEP brings.
+bool fuses_experts(const Job& job) {
+    return job.framework->modules(job) == Modules::transformer_engine && job.cuda_graphs == CudaGraphs::full &&
+           job.precision == Precision::fp8 && job.recipe == Casting::mxfp8 &&
+           job.experts.dispatcher == Dispatch::hybridep;
+}
+
 // Products in 8 or 4 bits take multiples of 16 to 128 rows. Megatron-core copies every expert's to places of such a
 // size and back (experts.py, TEGroupedMLP: Fp8Padding and Fp8Unpadding) where neither its router nor HybridEP's kernels
 // see to it (token_dispatcher.py, pad_multiple).

@@ -75,6 +75,7 @@ double update_operations(const Job& job, std::span<const StageModule> modules);
 // Whether experts add biases and bound what their activation takes in passes of their own; and whether they copy rows
 // to places of a size that narrow products take, and back.
 bool runs_expert_passes_apart(const Job& job);
+bool fuses_experts(const Job& job);
 bool pads_rows_of_experts(const Job& job);
 // Whether a graph has the piece.
 bool is_replayed(const Job& job, Piece piece);

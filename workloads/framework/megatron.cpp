@@ -74,6 +74,16 @@ void check_megatron(const Job& job, std::vector<JobError>& errors) {
                 "mxfp8)");
     refuse.when(output && !has_since(own.version, "core-0.18"), "megatron.fp8_output",
                 "--fp8-output-proj came with core-0.18; megatron.version is {}", own.version.name);
+    const bool narrow = is_narrow(job.precision) && job.recipe != Casting::blockwise;
+    refuse.when(own.eighth_attention == Setting::on &&
+                    (!narrow || job.attention != AttentionCore::cudnn || job.layout.context > 1),
+                "megatron.fp8_attention",
+                "attention is in 8 bits where other products are (precision), but for fp8_recipe blockwise, by cuDNN "
+                "(attention) and without context ranks, whose calls in 8 bits are not known here");
+    refuse.when(job.experts.paged_stash == Setting::on && !fuses_experts(job), "experts.paged_stash",
+                "the stash is of Transformer Engine's one operation for experts, which is in MXFP8 (fp8_recipe mxfp8), "
+                "fed by HybridEP (experts.dispatcher hybridep) and run under graphs of the whole pass (cuda_graphs "
+                "full)");
     refuse.when(own.overlap_parameters == Setting::on && !overlaps, "megatron.overlap_parameters",
                 "Megatron-core gathers under the forward pass only with overlap_gradients");
 }

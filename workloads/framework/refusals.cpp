@@ -90,6 +90,8 @@ constexpr std::array features{
             [](const Job& job) { return job.experts.fused_indices == Setting::on; }},
     Feature{"experts.padded_routing", "a router that pads what it gives to experts", padded_routing_since,
             [](const Job& job) { return job.experts.padded_routing == Setting::on; }},
+    Feature{"experts.paged_stash", "a stash of what experts keep for backward", paged_stash_since,
+            [](const Job& job) { return job.experts.paged_stash == Setting::on; }},
     Feature{"layout.tensor", "more tensor ranks than key-value heads", copied_keys_since,
             [](const Job& job) { return copies_keys(job.model, job.layout.tensor); }},
     // By the tags of NVIDIA/Megatron-LM that have the flag or letter (arguments.py, transformer_config.py, Symbols).

@@ -71,6 +71,7 @@ inline constexpr std::string_view counts_alone_since = "core-0.12";    // and cu
 inline constexpr std::string_view recipes_since = "core-0.13";         // --fp8-recipe as it is there; not in core-0.9
 inline constexpr std::string_view quarter_since = "core-0.15";         // --fp4-format
 inline constexpr std::string_view padded_routing_since = "core-0.13";  // --moe-router-padding-for-fp8
+inline constexpr std::string_view paged_stash_since = "core-0.18";     // --moe-paged-stash, by tag
 inline constexpr std::string_view host_updates_since = "core-0.13";    // --optimizer-cpu-offload; not in core-0.9
 inline constexpr std::string_view predictions_since = "core-0.12";     // --mtp-num-layers
 inline constexpr std::string_view probabilities_since = "core-0.13";   // sent with tokens, token_dispatcher.py

@@ -140,6 +140,9 @@ void check_device(Field& root, const Job& job, const Device& device, std::string
     } else if (eighth && job.recipe == Casting::mxfp8 && !has_quarter) {
         refuse("fp8_recipe", "matrix units that take the scales of blocks (mxfp8)");
     }
+    if (job.megatron.eighth_attention == Setting::on && device.attention_eighth.forward == 0.0) {
+        refuse("megatron.fp8_attention", "measured rate of attention in 8 bits");
+    }
     if (job.communication_units < device.gemm.compute_units) return;
     root.error("communication_units", "expected fewer than the {} compute units of {}, got {}",
                device.gemm.compute_units, device.name, job.communication_units);

@@ -162,6 +162,7 @@ struct MegatronSettings {
     Setting overlap_parameters = Setting::off;   // --overlap-param-gather
     Setting overlap_tensor = Setting::off;       // --tp-comm-overlap: gathers and scatters under their products
     double gradient_bytes = 0;                   // per element, kept and on the wire; 0: fp32 where training is in bf16
+    Setting eighth_attention = Setting::off;     // fp8_dot_product_attention
     Setting eighth_output = Setting::off;        // fp8_output_proj: the output layer's products in MXFP8
     Setting eighth_parameters = Setting::off;    // --fp8-param-gather: parameters are kept and gathered in fp8
     Setting fused_cross_entropy = Setting::off;  // --cross-entropy-loss-fusion: two all-reduces instead of three
@@ -219,6 +220,7 @@ struct ExpertSettings {
     Setting eighth_dispatch = Setting::off;  // tokens travel in 8 bits to their experts, and back in 16
     Setting fused_indices = Setting::off;    // a kernel finds the rows of each expert that DeepEP brought
     Setting padded_routing = Setting::off;   // the router gives experts as many rows as narrow products take
+    Setting paged_stash = Setting::off;      // what experts keep for backward is copied into pages, and back
     Balancing balancing = Balancing::even;
     std::vector<Balancing> other_losses;       // beside that of `balancing`
     double imbalance = 1.0;                    // tokens of the busiest expert rank over the mean; of layers their mean

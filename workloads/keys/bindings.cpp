@@ -217,6 +217,7 @@ void bind_megatron(KeyRows& rows) {
     own("gradients", &Own::gradient_bytes);
     own("fp8_parameters", &Own::eighth_parameters);
     own("fp8_output", &Own::eighth_output);
+    own("fp8_attention", &Own::eighth_attention);
     own("fused_cross_entropy", &Own::fused_cross_entropy);
     own("variable_sequence", &Own::variable_sequence);
     own("overlap_input_reduction", &Own::overlap_input_reduction);

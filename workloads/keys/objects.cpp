@@ -240,6 +240,7 @@ void bind_experts(KeyRows& rows) {
     own("fp8_dispatch", &Own::eighth_dispatch);
     own("fused_indices", &Own::fused_indices);
     own("padded_routing", &Own::padded_routing);
+    own("paged_stash", &Own::paged_stash);
     own("balancing", &Own::balancing).read = read_balancing;
     own("imbalance", read_imbalance);
     own("capacity_factor", &Own::capacity_factor);

@@ -6,7 +6,7 @@
 
 #include "models/device/device.hpp"
 #include "models/memory/memory.hpp"
-#include "models/transformer/kernels.hpp"
+#include "models/transformer/kernel_parts.hpp"
 #include "tests/models/shapes.hpp"
 
 namespace weft {
@@ -183,6 +183,41 @@ TEST(casts, never_take_products_above_the_peak) {
         gemm.parameters = false;  // attention and logits stay in bf16
         RC_ASSERT(gemm.flops / kernel_time(device, Precision::fp8, gemm) < device.peak_half);
     }));
+}
+
+// Tokens n, hidden h: queries, keys and values are 3 n h elements, attention's output is n h. Read in 16 bits (twice
+// for a maximum of all) and written once, or in both orders; by delayed scaling the output and three gradients come
+// back.
+TEST(casts, of_what_attention_takes) {
+    const double n = 32, h = 64, block = 1 + 1 / 32.0;
+    const std::vector<std::pair<Casting, double>> cases{{Casting::mxfp8, 4 * (2 + 2 * block)},
+                                                        {Casting::tensorwise, 4 * (4 + 1)},
+                                                        {Casting::nvfp4, 4 * (4 + 1)},
+                                                        {Casting::delayed, 4 * (2 + 1) + 4 * (1 + 2)}};
+    for (const auto& [casting, bytes] : cases) {
+        Shard shard{.micro_batch = 2, .sequence = 16, .casting = casting, .narrow_attention = true};
+        LayerPiece core = core_piece(plain(2, 64, 4, 100), LayerKind::dense, shard);
+        EXPECT_DOUBLE_EQ(moved({core}), n * h * bytes);
+        shard.narrow_attention = false;
+        EXPECT_EQ(moved({core_piece(plain(2, 64, 4, 100), LayerKind::dense, shard)}), 0.0);
+    }
+}
+
+// Attention keeps what it takes: in both orders of blocks of 32 a little more than in 16 bits, by one scale half.
+TEST(casts, of_what_attention_takes_are_what_it_keeps) {
+    Shard shard{.micro_batch = 2, .sequence = 16, .casting = Casting::mxfp8};
+    const auto kept = [&](Casting casting, bool narrow) {
+        shard.casting = casting;
+        shard.narrow_attention = narrow;
+        double bytes = 0;
+        for (const SavedTensor& tensor : saved_tensors(plain(2, 64, 4, 100), LayerKind::dense, shard, {})) {
+            if (tensor.name == "queries, keys and values") bytes += tensor.bytes.value;
+        }
+        return bytes / (32 * 64 * 3);
+    };
+    EXPECT_DOUBLE_EQ(kept(Casting::mxfp8, false), 2.0);
+    EXPECT_DOUBLE_EQ(kept(Casting::mxfp8, true), 2.0 * (1 + 1 / 32.0));
+    EXPECT_DOUBLE_EQ(kept(Casting::tensorwise, true), 1.0);
 }
 
 }  // namespace

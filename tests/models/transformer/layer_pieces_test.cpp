@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "models/transformer/kernels.hpp"
 #include "tests/models/shapes.hpp"
@@ -145,6 +147,34 @@ TEST(layer_pieces, copy_rows_where_the_dispatcher_leaves_it) {
     shard.dispatch = Dispatch::all_gather;
     EXPECT_EQ(bytes(Piece::experts, "permute"), 2 * 128 * row);
     EXPECT_EQ(bytes(Piece::experts, "unpermute"), (128 + 2 * 64) * row);  // sums for the tokens of both ranks
+}
+
+// 256 rows of 64, gated functions of 32, in MXFP8: the operation makes activations and casts of its second product.
+// What it keeps of a row is one form of both inputs and what the function takes, read and written both ways.
+TEST(layer_pieces, of_experts_as_one_operation_keep_what_is_stashed) {
+    Transformer model = plain(1, 64, 4, 128);
+    model.gated = true;
+    model.experts = {.count = 4, .top_k = 4, .ffn_hidden = 32};
+    Shard shard{.micro_batch = 2, .sequence = 32, .casting = Casting::mxfp8, .dispatch = Dispatch::hybridep};
+    const auto kernels = [&](bool backward) {
+        std::map<std::string, double> bytes;
+        const LayerPiece experts = find(layer_pieces(model, LayerKind::expert, shard), Piece::experts);
+        for (const Kernel& kernel : backward ? experts.input_backward : experts.forward) {
+            bytes[std::string(kernel.name)] += kernel.bytes.value;
+        }
+        return bytes;
+    };
+    const auto forward = kernels(false), backward = kernels(true);
+    shard.fuses_experts = shard.stashes_experts = true;
+    auto fused = kernels(false), fused_backward = kernels(true);
+    const double byte = 1 + 1 / 32.0, rows = 256;
+    EXPECT_DOUBLE_EQ(fused["stash for backward"], 2 * rows * ((64 + 32) * byte + 64 * 2));
+    EXPECT_EQ(fused_backward["take from stash"], fused["stash for backward"]);
+    EXPECT_DOUBLE_EQ(forward.at("cast input") - fused["cast input"], rows * 32 * (2 + 2 * byte));
+    EXPECT_DOUBLE_EQ(backward.at("cast and transpose gradient") - fused_backward["cast and transpose gradient"],
+                     rows * 64 * (2 + 2 * byte));
+    EXPECT_EQ(fused.size(), forward.size());  // the stash for the activation
+    EXPECT_EQ(fused_backward.size(), backward.size());
 }
 
 TEST(layer_pieces, context_ranks_read_all_keys_and_values) {

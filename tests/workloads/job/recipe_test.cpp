@@ -115,6 +115,28 @@ TEST(recipes, need_a_device_and_a_version_that_have_them) {
     EXPECT_EQ(lacking({"megatron.version=core-0.13", "fp8_recipe=mxfp8"}), "");
 }
 
+TEST(recipes, of_attention_are_those_of_products_by_cudnn) {
+    const Settings own{"fp8_recipe=mxfp8", "attention=cudnn", "megatron.fp8_attention=true"};
+    const auto with = [&](std::size_t which, const char* other) {
+        Settings changed = own;
+        changed[which] = other;
+        return refusal(changed);
+    };
+    EXPECT_EQ(refusal(own), "");
+    EXPECT_EQ(with(0, "precision=fp4"), "");
+    EXPECT_THAT(with(0, "precision=bf16"), HasSubstr("attention is in 8 bits where other products are"));
+    EXPECT_THAT(with(0, "fp8_recipe=blockwise"), HasSubstr("but for fp8_recipe blockwise"));
+    EXPECT_THAT(with(1, "attention=flash"), HasSubstr("by cuDNN"));
+    EXPECT_THAT(with(1, "layout.context=2"), HasSubstr("without context ranks"));
+    EXPECT_THAT(with(0, "machine=mi300x"), HasSubstr("no measured rate of attention in 8 bits"));
+    const auto layer = [&](const Settings& more) {
+        const Plan plan = make_plan(study_of(more));
+        return plan.stages[0].memory.total();
+    };
+    EXPECT_GT(layer(own), layer({own[0], own[1]}));  // kept in both orders, with scales
+    EXPECT_LT(layer({"fp8_recipe=tensorwise", own[1], own[2]}), layer({"fp8_recipe=tensorwise", own[1]}));
+}
+
 TEST(recipes, are_read_from_megatrons_flags) {
     const auto job = [](const std::string& flags) {
         FormatOptions options;

@@ -55,6 +55,16 @@ TEST(expert_overlap, refuses_what_does_not_go_with_it) {
     const Settings recorded{passes, "cuda_graphs=full", "experts.dispatcher=hybridep"};
     EXPECT_THAT(refusal(recorded), HasSubstr("megatron.version to core-0.18"));
     EXPECT_EQ(refusal({recorded[0], recorded[1], recorded[2], "megatron.version=core-0.18"}), "");
+    Settings stash{recorded[1],
+                   recorded[2],
+                   "megatron.version=core-0.18",
+                   "experts.paged_stash=true",
+                   "machine=dgx-b200",
+                   "precision=fp8",
+                   "fp8_recipe=mxfp8"};
+    EXPECT_EQ(refusal(stash), "");
+    stash.back() = "fp8_recipe=tensorwise";
+    EXPECT_THAT(refusal(stash), HasSubstr("in MXFP8 (fp8_recipe mxfp8), fed by HybridEP"));
     EXPECT_THAT(refusal({passes, "megatron.version=core-0.13"}), HasSubstr("set megatron.version to core-0.14"));
     EXPECT_THAT(refusal({passes, "layout.expert=1"}), HasSubstr("layout.expert is 1"));
     EXPECT_THAT(refusal({passes, "offloaded_layers=1"}), HasSubstr("keep their activations on the device"));

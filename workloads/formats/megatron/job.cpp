@@ -75,6 +75,10 @@ void read_expert_ranks(MegatronReading& in) {
         in.put("experts.padded_routing", true, padding);
         in.needs(padded_routing_since, padding);
     }
+    if (in.on("moe_paged_stash") && in.size("num_experts") > 0) {
+        in.put("experts.paged_stash", true, "moe_paged_stash");
+        in.needs(paged_stash_since, "moe_paged_stash");
+    }
     if (in.has("num_experts")) take_axis(in, "expert_tensor_parallel_size", "expert_tensor");
 }
 

@@ -71,6 +71,9 @@ void read_states(MegatronReading& in) {
         in.needs("core-0.13", gather);
         in.put("megatron.fp8_parameters", true, gather);
     }
+    if ((is_given_format(in, "fp8") || is_given_format(in, "fp4")) && in.on("fp8_dot_product_attention")) {
+        in.put("megatron.fp8_attention", true, "fp8_dot_product_attention");
+    }
     if (is_given_format(in, "fp8") && in.on("fp8_output_proj")) {
         in.needs("core-0.18", "fp8_output_proj");
         in.put("megatron.fp8_output", true, "fp8_output_proj");
@@ -128,11 +131,12 @@ void read_expert_overlap(MegatronReading& in) {
 // --- what the host does ---
 
 void read_cuda_graphs(MegatronReading& in) {
-    const std::string scope = in.lower("cuda_graph_scope", "full");
-    const std::string_view key = in.on("enable_cuda_graph")                      ? "enable_cuda_graph"
-                                 : in.on("external_cuda_graph")                  ? "external_cuda_graph"
-                                 : in.lower("cuda_graph_impl", "none") != "none" ? "cuda_graph_impl"
-                                                                                 : "";
+    const std::string by = in.lower("cuda_graph_impl", "none");
+    const std::string scope = by == "full_iteration" ? by : in.lower("cuda_graph_scope", "full");
+    const std::string_view key = in.on("enable_cuda_graph")     ? "enable_cuda_graph"
+                                 : in.on("external_cuda_graph") ? "external_cuda_graph"
+                                 : by != "none"                 ? "cuda_graph_impl"
+                                                                : "";
     if (key.empty()) return;
     constexpr std::pair<std::string_view, std::string_view> replayed[] = {
         {"full", "layer"},

@@ -100,6 +100,14 @@ TEST(megatron_settings, of_8_bit_outputs_come_with_the_version_that_has_them) {
     test::FilesRead narrow = read("--fp8-format e4m3\n--fp8-recipe mxfp8\n--fp8-output-proj", "dgx-b200");
     EXPECT_EQ(narrow.made["megatron"], json::parse(R"({"version": "core-0.18", "fp8_output": true})"))
         << narrow.refusal;
+    test::FilesRead attention = read(
+        "--fp8-format e4m3\n--fp8-recipe mxfp8\n--attention-backend fused\n--fp8-dot-product-attention", "dgx-b200");
+    EXPECT_EQ(attention.made["megatron"], json::parse(R"({"fp8_attention": true})")) << attention.refusal;
+    test::FilesRead stash = read(
+        "--num-experts 8\n--expert-model-parallel-size 2\n--fp8-format e4m3\n--fp8-recipe mxfp8\n--cuda-graph-impl "
+        "full_iteration\n--moe-token-dispatcher-type flex\n--moe-flex-dispatcher-backend hybridep\n--moe-paged-stash",
+        "dgx-b200");
+    EXPECT_EQ(stash.made["experts"]["paged_stash"], true) << stash.refusal;
 }
 
 TEST(megatron_settings, several_losses_balance_experts_at_once) {
