@@ -100,6 +100,9 @@ std::vector<std::string> remarks_on(const Job& job) {
             "each inside one",
             name, group_size(groups, job.layout, RankId{0}), job.ranks_per_node, std::bit_floor(job.ranks_per_node)));
     }
+    if (job.experts.paged_stash == Setting::on) {
+        remarks.emplace_back("copies of experts.paged_stash are counted as if no other kernel ran beside them");
+    }
     return remarks;
 }
 

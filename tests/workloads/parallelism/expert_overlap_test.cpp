@@ -6,6 +6,7 @@
 
 #include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
+#include "workloads/job/job_reading.hpp"
 
 namespace weft {
 namespace {
@@ -63,6 +64,7 @@ TEST(expert_overlap, refuses_what_does_not_go_with_it) {
                    "precision=fp8",
                    "fp8_recipe=mxfp8"};
     EXPECT_EQ(refusal(stash), "");
+    EXPECT_THAT(remarks_on(with_experts(stash).job), ::testing::Contains(HasSubstr("copies of experts.paged_stash")));
     stash.back() = "fp8_recipe=tensorwise";
     EXPECT_THAT(refusal(stash), HasSubstr("in MXFP8 (fp8_recipe mxfp8), fed by HybridEP"));
     EXPECT_THAT(refusal({passes, "megatron.version=core-0.13"}), HasSubstr("set megatron.version to core-0.14"));
