@@ -9,11 +9,16 @@ namespace {
 
 constexpr double least_share = 0.01;
 
-DeviceConstant share(std::string name, std::function<double&(Device&)> at, double most = 1.0) {
-    return {.name = std::move(name), .least = least_share, .most = most, .scale = 0.1, .at = std::move(at)};
+DeviceConstant share(std::string name, std::function<double&(Device&)> at) {
+    return {.name = std::move(name), .least = least_share, .most = 1.0, .scale = 0.1, .at = std::move(at)};
 }
-// Of attention: heads leave a share of it.
-constexpr double most_of_heads = 2.0;
+
+// A rate of attention, of which heads leave a share.
+DeviceConstant of_wide_heads(std::string name, std::function<double&(Device&)> at) {
+    DeviceConstant constant = share(std::move(name), std::move(at));
+    constant.most = 2.0;
+    return constant;
+}
 
 // At which something reaches half of its plateau: `scale` and up to a hundred times that.
 DeviceConstant half(std::string name, double scale, std::function<double&(Device&)> at) {
@@ -35,16 +40,16 @@ bool has_own(const AttentionCurve& curve, const Device& device) {
 }
 
 void add_attention(const Device& device, std::vector<DeviceConstant>& constants) {
-    const auto add = [&](std::string name, std::function<double&(Device&)> at) {
-        constants.push_back(share(std::move(name), std::move(at), most_of_heads));
-        constants.back().is_asked_for = true;
+    const auto add = [&](DeviceConstant constant) {
+        constant.is_asked_for = true;
+        constants.push_back(std::move(constant));
     };
     if (has_own(device.attention_cudnn, device)) {
-        add("attention_cudnn_forward", [](Device& d) -> double& { return d.attention_cudnn.forward; });
-        add("attention_cudnn_backward", [](Device& d) -> double& { return d.attention_cudnn.backward; });
+        add(of_wide_heads("attention_cudnn_forward", [](Device& d) -> double& { return d.attention_cudnn.forward; }));
+        add(of_wide_heads("attention_cudnn_backward", [](Device& d) -> double& { return d.attention_cudnn.backward; }));
     }
     if (has_own(device.attention_triton, device)) {
-        add("attention_triton", [](Device& d) -> double& { return d.attention_triton.forward; });
+        add(share("attention_triton", [](Device& d) -> double& { return d.attention_triton.forward; }));
     }
 }
 
@@ -79,10 +84,8 @@ std::vector<DeviceConstant> device_constants(const Device& device) {
     std::vector<DeviceConstant> constants{
         share("gemm_plateau", [](Device& d) -> double& { return d.gemm.plateau; }),
         share("memory_efficiency", [](Device& d) -> double& { return d.memory_efficiency; }),
-        share(
-            "attention_forward", [](Device& d) -> double& { return d.attention.forward; }, most_of_heads),
-        share(
-            "attention_backward", [](Device& d) -> double& { return d.attention.backward; }, most_of_heads),
+        of_wide_heads("attention_forward", [](Device& d) -> double& { return d.attention.forward; }),
+        of_wide_heads("attention_backward", [](Device& d) -> double& { return d.attention.backward; }),
         half("gemm_k_half", 64, [](Device& d) -> double& { return d.gemm.k_half; }),
         half("attention_keys_half", 128, [](Device& d) -> double& { return d.attention.keys_half; }),
         half("attention_keys_half_backward", 128, [](Device& d) -> double& { return d.attention.keys_half_backward; }),
@@ -93,9 +96,9 @@ std::vector<DeviceConstant> device_constants(const Device& device) {
         {.name = "interference", .least = 1.0, .most = 10.0, .scale = 0.1, .at = [](Device& d) -> double& {
              return d.interference;
          }});
-    constants.push_back(share(
-        "sustained_clock", [](Device& d) -> double& { return d.sustained_clock; }, 2.0));
+    constants.push_back(share("sustained_clock", [](Device& d) -> double& { return d.sustained_clock; }));
     constants.back().is_asked_for = true;
+    constants.back().most = 2.0;
     if (device.peak_eighth.value > 0.0) {
         constants.push_back(share("gemm_eighth_plateau", [](Device& d) -> double& { return d.gemm_eighth.plateau; }));
         constants.push_back(half("gemm_eighth_k_half", 64, [](Device& d) -> double& { return d.gemm_eighth.k_half; }));
@@ -115,7 +118,7 @@ Device with_constants(Device device, const std::vector<DeviceConstant>& constant
     if (!has_cudnn) device.attention_cudnn = device.attention;
     device.attention_cudnn.keys_half = device.attention.keys_half;
     device.attention_cudnn.keys_half_backward = device.attention.keys_half_backward;
-    device.attention_cudnn.head_half = device.attention.head_half;
+    device.attention_cudnn.head_half = device.attention_eighth.head_half = device.attention.head_half;
     if (has_triton) {
         device.attention_triton.backward = device.attention_triton.forward;
     } else {

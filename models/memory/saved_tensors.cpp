@@ -127,9 +127,8 @@ class Tensors {
 
     // Bytes of an element that attention takes: cast, in both orders where one is not made of the other.
     double taken() const {
-        if (!shard_.narrow_attention || again(LayerPart::core)) return size_.element_bytes;
-        const Recipe recipe = attention_recipe(shard_.casting);
-        return recipe.second == SecondForm::cast ? 2.0 * recipe.bytes : recipe.bytes;
+        const bool narrow = shard_.narrow_attention && !again(LayerPart::core);
+        return narrow ? attention_recipe(shard_.casting).written() : size_.element_bytes;
     }
 
     void attention() {

@@ -53,7 +53,7 @@ void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard) 
     const double cast = recipe.bytes;
     const bool shares = gathered(piece.piece, shard), transposes = recipe.second == SecondForm::transposed;
     const bool frozen = piece.weight_backward.empty();
-    const double reads = recipe.reads * wide, forms = transposes || frozen ? cast : 2.0 * cast;
+    const double reads = recipe.reads * wide, forms = frozen ? cast : recipe.written();
     // Transformer Engine, ops/fused/grouped_mlp.py: the first product casts what the second one takes.
     const auto comes_cast = [&shard](const Kernel& gemm) {
         return shard.fuses_experts && (gemm.name == "experts down" || gemm.name == "experts up input gradient");

@@ -67,8 +67,8 @@ Kernel flash_attention(KernelKind pass, const Transformer& model, LayerKind kind
 // bits, and are cast back.
 void add_attention_casts(LayerPiece& core, const ShardSizes& size, Casting casting) {
     const Recipe recipe = attention_recipe(casting);
-    const double wide = size.element_bytes, forms = recipe.second == SecondForm::cast ? 2.0 : 1.0;
-    const double cast = recipe.reads * wide + forms * recipe.bytes, back = recipe.bytes + wide;
+    const double wide = size.element_bytes;
+    const double cast = recipe.reads * wide + recipe.written(), back = recipe.bytes + wide;
     const double taken = size.tokens * size.qkv, output = size.tokens * size.context;
     core.forward.insert(core.forward.begin(), memory_kernel("cast queries, keys and values", taken, cast));
     core.input_backward.insert(core.input_backward.begin(), memory_kernel("cast gradient of attention", output, cast));

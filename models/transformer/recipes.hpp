@@ -36,6 +36,9 @@ struct Recipe {
     double reads_of_norm = 0.0;  // of what a norm has just made; 0: the norm writes it cast
     SecondForm second = SecondForm::transposed;
     bool shares_maximum = false;  // ranks that gather a tensor agree on its maximum first
+
+    // Of an element, what a cast of it writes for both orders: one form where the other is made of it.
+    constexpr double written() const { return second == SecondForm::cast ? 2.0 * bytes : bytes; }
 };
 
 constexpr Recipe recipe_of(Casting casting) {

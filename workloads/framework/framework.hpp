@@ -72,8 +72,9 @@ HostOperations host_operations(const Job& job, const LayerPiece& piece);  // as 
 HostOperations eager_operations(const Job& job, LayerKind kind, const LayerPiece& piece);
 // Of the same in clipping and updating what a stage has.
 double update_operations(const Job& job, std::span<const StageModule> modules);
-// Whether experts add biases and bound what their activation takes in passes of their own; and whether they copy rows
-// to places of a size that narrow products take, and back.
+// Whether experts add biases and bound what their activation takes in passes of their own; whether they are one
+// operation, whose products cast and activate as they write; and whether they copy rows to places of a size that narrow
+// products take, and back.
 bool runs_expert_passes_apart(const Job& job);
 bool fuses_experts(const Job& job);
 bool pads_rows_of_experts(const Job& job);

@@ -44,6 +44,27 @@ TEST(device_constants, kernels_of_attention_have_their_own_plateaus_where_the_fi
     }
 }
 
+// What small heads leave is one constant of all but Triton's kernels, whose rate is a share and no more.
+TEST(device_constants, of_heads_are_those_of_every_attention) {
+    const Device h100 = load_device("h100");
+    const std::vector<DeviceConstant> constants = device_constants(h100);
+    std::vector<double> values;
+    for (const DeviceConstant& one : constants) {
+        values.push_back(one.name == "attention_head_half" ? 77.0 : one.value(h100));
+        if (one.name == "attention_triton") {
+            EXPECT_EQ(one.most, 1.0);
+        }
+        if (one.name == "attention_cudnn_forward") {
+            EXPECT_EQ(one.most, 2.0);
+        }
+    }
+    const Device changed = with_constants(h100, constants, values);
+    for (const AttentionCurve& curve : {changed.attention, changed.attention_cudnn, changed.attention_eighth}) {
+        EXPECT_EQ(curve.head_half, 77.0);
+    }
+    EXPECT_EQ(changed.attention_triton.head_half, 0.0);
+}
+
 TEST(device_constants, entries_of_lists_have_a_key_and_a_number) {
     Device device = load_device("a100-80");
     const auto constants = device_constants(device);
