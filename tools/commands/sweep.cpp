@@ -32,6 +32,7 @@ std::unique_ptr<Crew> crew_of(const po::variables_map& arguments) {
 bool is_done_already(const SweepRun& sweep, const SweepSettings& settings) {
     if (settings.resume == Resume::no || settings.out->extension() != ".shard") return false;
     if (!std::filesystem::exists(*settings.out)) return false;
+    if (std::filesystem::exists(Journal::path_of(*settings.out))) return false;  // the last one was killed at its end
     const RowFile file = read_row_file(*settings.out);
     return is_complete(file) && file.header.inputs == sweep.inputs() && file.header.shard == settings.shard;
 }

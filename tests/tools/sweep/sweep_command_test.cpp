@@ -198,6 +198,17 @@ TEST_F(SweepCommand, killed_ten_times_loses_no_row_and_has_none_twice) {
     EXPECT_FALSE(std::filesystem::exists(journal));
 }
 
+TEST_F(SweepCommand, killed_between_its_shard_and_the_end_leaves_no_journal_to_the_next) {
+    const std::string shard = file("a.shard"), journal = shard + ".journal";
+    const std::string arguments = "sweep " + job + " --vary zero=1..3 --shard 1/2 --resume --out " + shard;
+    EXPECT_EQ(run_weft(arguments).exit_code, 0);
+    const std::string rows = read_file(shard);
+    std::filesystem::copy_file(shard, journal);  // the rows of both are the same lines
+    EXPECT_EQ(run_weft(arguments).exit_code, 0);
+    EXPECT_EQ(read_file(shard), rows);
+    EXPECT_FALSE(std::filesystem::exists(journal));
+}
+
 TEST_F(SweepCommand, interrupted_keeps_what_is_done_and_says_how_to_go_on) {
     const std::string csv = whole(many), out = file("rows.csv"), journal = out + ".journal";
     for (const int signal : {SIGINT, SIGTERM}) {
