@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -53,6 +54,7 @@ class EngineState {
         timeline_.spans = Table<OpId, Span>(program.ops.size(), {Instant::never(), Instant::never(), Instant::never()});
         if (program.routines.empty()) return;
         caller_ = Table<RankClassId, OpId>(program.classes.size());
+        of_routine_ = Table<RankClassId, std::array<Span, 2>>(program.classes.size());
         reserve_parts(program, timeline_);
     }
 
@@ -89,9 +91,15 @@ class EngineState {
         return first;
     }
 
+    // Of a routine at most a unit is under way in a class: an op, or two that follow one another.
+    Span& span_of(OpId op, RankClassId rank_class) {
+        const bool is_of_routine = traits_[kept(op, rank_class)].is_of_routine;
+        return is_of_routine ? of_routine_[rank_class][index(op) % 2] : timeline_.spans[op];
+    }
+
     // `end`: now, or before.
     void complete(OpId op, RankClassId rank_class, Instant end) {
-        Span& span = timeline_.spans[op];
+        Span& span = span_of(op, rank_class);
         span.end = end;
         if (traits_[kept(op, rank_class)].is_of_routine) record_part(op, rank_class, span);
         pass_on(op, rank_class);
@@ -103,10 +111,12 @@ class EngineState {
         for (const OpId successor : program_.ops.successors_of(op, rank_class)) release(successor, rank_class);
     }
     void release(OpId op, RankClassId rank_class) {
-        std::uint32_t& waits_for = waits_for_[op];
-        if (--waits_for != 0) return;
         const std::uint32_t number = kept(op, rank_class);
-        if (traits_[number].is_of_routine) waits_for = program_.ops.predecessors[number];
+        if (!traits_[number].waits_for_one) {
+            std::uint32_t& waits_for = waits_for_[op];
+            if (--waits_for != 0) return;
+            if (traits_[number].is_of_routine) waits_for = program_.ops.predecessors[number];
+        }
         ready_.push_back(op);
     }
 
@@ -148,13 +158,15 @@ class EngineState {
     struct OpTraits {
         bool is_of_routine : 1 = false;  // it waits anew each time
         bool is_head : 1 = false;        // of what may run ahead
-        bool leads_on : 1 = false;       // nothing waits for it but the op after it, as it is with nearly all
+        bool waits_for_one : 1 = false;
+        bool leads_on : 1 = false;  // nothing waits for it but the op after it, as it is with nearly all
     };
     static std::vector<OpTraits> op_traits(const Program& program) {
         const Operations& ops = program.ops;
         std::vector<OpTraits> traits(ops.kept.size());
         for (std::uint32_t op = 0; op < traits.size(); ++op) {
             const std::uint32_t first = ops.successor_start[op];
+            traits[op].waits_for_one = ops.predecessors[op] == 1;
             traits[op].leads_on = ops.successor_start[op + 1] == first + 1 && ops.successors[first] == op + 1;
         }
         for (const Routine& routine : program.routines) {
@@ -194,7 +206,8 @@ class EngineState {
     Table<OpId, std::uint32_t> waits_for_;        // how many predecessors of each are not over
     Table<ExchangeId, ExchangeState> exchanges_;  // and one that tells where the parties of the last one end
     Table<RankClassId, OpId> caller_;             // whose routine is under way
-    std::vector<OpId> ready_;                     // stack: order within an instant affects no time
+    Table<RankClassId, std::array<Span, 2>> of_routine_;
+    std::vector<OpId> ready_;  // stack: order within an instant affects no time
     Instant now_;
 };
 

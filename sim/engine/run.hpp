@@ -130,7 +130,7 @@ class Engine : EngineState {
 
     void post_alone(OpId id, RankClassId rank_class) {
         const Op& op = program_.ops.shared(id, rank_class);
-        Span& span = timeline_.spans[id];
+        Span& span = span_of(id, rank_class);
         span.posted = now_;
         if (op.kind != OpKind::exchange) span.begin = now_;
         switch (op.kind) {
@@ -162,7 +162,7 @@ class Engine : EngineState {
     void arrive(ExchangeId exchange) {
         std::uint32_t& missing = exchanges_[exchange].missing;
         if (missing > 1) return static_cast<void>(--missing);
-        for (const Party& party : parties_of(exchange)) timeline_.spans[party.op].begin = now_;
+        for (const Party& party : parties_of(exchange)) span_of(party.op, party.rank_class).begin = now_;
         transfer<&ContendedWork::begin_transfer>(exchange);
         take_step(exchange);
     }
@@ -263,7 +263,7 @@ class Engine : EngineState {
                 ready_.push_back(op);
                 continue;
             }
-            timeline_.spans[op] = {unit.begin, unit.begin, Instant::never()};
+            span_of(op, rank_class) = {unit.begin, unit.begin, Instant::never()};
             const Op& what = program_.ops.shared(op, rank_class);
             if (what.kind == OpKind::exchange) {
                 take_over_exchange(op, rank_class, program_.ops.exchange(what, rank_class), unit.begin);
