@@ -51,6 +51,8 @@ Step build(const Plan& plan, CostsPool& pool, const StepOptions& options, Parts 
         const Cell& cell = classes.cells[number];
         placer.place(scripts[cell.stage], cell, name_of(classes, number));
         step.stage.push_back(cell.stage);
+        const bool is_last = number + 1 == classes.cells.size() || classes.cells[number + 1].stage != cell.stage;
+        if (is_last) scripts[cell.stage] = {};
     }
     step.work_origins = std::move(placer).take_origins();
     step.folding = classes.folding;
