@@ -140,22 +140,24 @@ std::uint32_t group_size(RankGroups groups, const Layout& layout, RankId rank) {
 
 std::string expert_layout_obstacle(const Layout& layout) {
     const std::uint64_t ranks = layout.ranks_of_stage(), both = std::uint64_t{layout.expert} * layout.expert_tensor;
-    std::string product;
-    for (const std::string& axis : usual_order()) {
-        if (axis != "pipeline")
-            product += fmt::format("{}{} {}", product.empty() ? "" : " x ", axis, layout.size(axis));
-    }
-    product += fmt::format(" = {} ranks of a stage", ranks);
+    const auto product = [&] {
+        std::string text;
+        for (const std::string& axis : usual_order()) {
+            if (axis != "pipeline") text += fmt::format("{}{} {}", text.empty() ? "" : " x ", axis, layout.size(axis));
+        }
+        return text + fmt::format(" = {} ranks of a stage", ranks);
+    };
+    if (both == 1) return {};
     if (ranks % both != 0) {
         return fmt::format("expert {} x expert_tensor {} = {} does not divide the {}", layout.expert,
-                           layout.expert_tensor, both, product);
+                           layout.expert_tensor, both, product());
     }
     const bool tiles = along_stage(layout, 1, layout.expert_tensor) &&
                        along_stage(layout, layout.expert_tensor, layout.expert) &&
                        along_stage(layout, both, ranks / both);
     if (tiles) return {};
     return fmt::format("expert {} x expert_tensor {} cuts an axis of the {} unevenly", layout.expert,
-                       layout.expert_tensor, product);
+                       layout.expert_tensor, product());
 }
 
 }  // namespace weft

@@ -2,6 +2,7 @@
 #include "workloads/plan/plan.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -130,7 +131,7 @@ class StageModules {
             const bool predicts = is_prediction(job_.model, layer);
             if (predicts) add(prediction_modules(job_.model, job_.split()), layer, index);
             chunk.layer_module.push_back(stage_.modules.size());
-            add(layer_modules(job_.model, layer_kind(job_.model, layer), job_.split()), layer, index);
+            add(of_kind(layer_kind(job_.model, layer)), layer, index);
             if (predicts) add({prediction_output_norm(job_.model)}, layer, index);
             const bool alone = runs_forward_alone(job_.model, layer_kind(job_.model, layer), job_.trained);
             const bool recomputed = !alone && runs_again(job_.recompute.of_layer(i));
@@ -154,6 +155,12 @@ class StageModules {
     }
 
   private:
+    const std::vector<Module>& of_kind(LayerKind kind) {
+        std::vector<Module>& modules = by_kind_[kind];
+        if (modules.empty()) modules = layer_modules(job_.model, kind, job_.split());
+        return modules;
+    }
+
     void add(const std::vector<Module>& modules, std::uint32_t layer, std::uint32_t chunk) {
         for (const Module& module : modules) {
             stage_.modules.push_back({module, layer, chunk});
@@ -164,6 +171,7 @@ class StageModules {
 
     const Job& job_;
     Stage& stage_;
+    std::map<LayerKind, std::vector<Module>> by_kind_;
 };
 
 void count_parameters(Stage& stage) {

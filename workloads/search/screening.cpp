@@ -28,7 +28,9 @@ const std::vector<std::vector<Moment>>& Screen::moments() {
 }
 
 const PipelineClock& Screen::clock() {
-    return clocks_.try_emplace(shape_key(), *plan_.job.schedule, plan_.job.pipeline_shape()).first->second;
+    if (!clock_ || clock_->first != shape_key())
+        clock_.emplace(shape_key(), PipelineClock(*plan_.job.schedule, plan_.job.pipeline_shape()));
+    return clock_->second;
 }
 
 Screen::CostKey Screen::cost_key() const {

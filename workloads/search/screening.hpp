@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -240,7 +241,7 @@ class Screen {
     std::vector<std::uint32_t> first_equal_;
     std::vector<Stage*> own_;                                       // by stage
     std::map<ShapeKey, std::vector<std::vector<Moment>>> moments_;  // by stage
-    std::map<ShapeKey, PipelineClock> clocks_;
+    std::optional<std::pair<ShapeKey, PipelineClock>> clock_;       // the last one, of some MB
     std::map<CostKey, PartCosts> costs_;
     std::map<StageKey, Stage> stages_;
     std::map<std::pair<Shard, Recomputation>, HeldByLayers> held_;
