@@ -30,7 +30,7 @@ PlanRequest request_of(const po::variables_map& arguments) {
 
 SearchOptions options_of(const po::variables_map& arguments, ProgressBar& bar) {
     const std::optional<unsigned> asked = count_option(arguments, {"simulate"});
-    return {.simulations = asked.value_or(usual_simulations),
+    return {.simulations = asked.value_or(std::max(usual_simulations, *count_option(arguments, {"top"}))),
             .most_simulations = asked.value_or(most_usual_simulations),
             .searched = given(arguments, "modelled") ? Searched::modelled : Searched::runnable,
             .every = arguments.count("out") + arguments.count("report") > 0,  // which have a row for each

@@ -59,7 +59,7 @@ LaunchFiles launch_files(const PlanRequest& request, const std::vector<std::stri
                          const ExportFormat* asked = nullptr);
 
 // As many as `weft plan` simulates where nothing else is said, and on to as many where others may be the best.
-inline constexpr unsigned usual_simulations = 16, most_usual_simulations = 128;
+inline constexpr unsigned usual_simulations = 8, most_usual_simulations = 128;
 
 struct SearchOptions {
     // Of those that fit, the best by screening; then on, so many at a time, while others may be the best, as far as

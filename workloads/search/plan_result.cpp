@@ -176,7 +176,8 @@ std::vector<std::size_t> by_screening(const std::vector<ScreenedCandidate>& cand
 }
 
 Seconds may_be_best(const PlanResult& result) {
-    double too_slow = 1, best = std::numeric_limits<double>::infinity();  // by which factor screening was, at most
+    constexpr double usual = 1.01;
+    double too_slow = usual, best = std::numeric_limits<double>::infinity();  // by which factor screening was, at most
     for (const SimulatedCandidate& one : result.simulated) {
         too_slow = std::max(too_slow, result.candidates[one.number].estimate.time / one.time);
         best = std::min(best, one.time.value);
@@ -196,11 +197,12 @@ std::vector<std::size_t> still_open(const PlanResult& result, const std::vector<
 
 std::vector<std::size_t> next_to_time(const std::vector<ScreenedCandidate>& candidates,
                                       const std::vector<std::size_t>& by_bound, std::size_t fastest, Seconds limit) {
-    constexpr std::size_t at_once = 32;
+    constexpr std::size_t fewest_at_once = 32, rounds = 16;  // in which what is timed grows by itself
     std::vector<TimeAndMemory> timed;
     for (const std::size_t i : by_bound) {
         if (candidates[i].timed) timed.push_back({candidates[i].estimate.time, candidates[i].memory});
     }
+    const std::size_t at_once = std::max(fewest_at_once, timed.size() / rounds);
     std::ranges::sort(timed, {}, &TimeAndMemory::time);
     if (timed.size() < fastest)
         limit = Seconds{std::numeric_limits<double>::infinity()};

@@ -48,7 +48,7 @@ std::vector<Knob> search_knobs();
 
 // What each knob stands at, in their order, and which of the jobs it is about.
 struct Candidate {
-    static constexpr std::size_t most_knobs = 20;
+    static constexpr std::size_t most_knobs = 18;
     std::uint32_t base = 0;
     std::array<std::uint32_t, most_knobs> values{};
     bool operator==(const Candidate&) const = default;
@@ -207,7 +207,7 @@ struct PlanResult {
 std::optional<MemoryAdvice> more_nodes(const Study& study);
 
 // The closed form's time up to which a candidate may be faster than the best so far, if screening is too slow for it by
-// no more than in any simulation; infinite before any.
+// no more than in any simulation, or by 1 %; infinite before any.
 Seconds may_be_best(const PlanResult& result);
 // The next numbers of `order`, which is by_screening's, to be simulated: those up to may_be_best().
 std::vector<std::size_t> still_open(const PlanResult& result, const std::vector<std::size_t>& order);
