@@ -39,7 +39,7 @@ void add_axis(const Knob& knob, const Scheme& scheme, const Job& job, std::vecto
     }
 }
 
-void add_knob(const Knob& knob, const Job& job, std::vector<Alternative>& found) {
+void add_knob(const Knob& knob, Job job, std::vector<Alternative>& found) {
     const std::uint32_t own = knob.get(job);
     std::vector<std::uint32_t> values = knob.values(job, job.layout.ranks());
     if (knob.names.empty()) values = beside(values, own);
@@ -49,7 +49,7 @@ void add_knob(const Knob& knob, const Job& job, std::vector<Alternative>& found)
 }
 
 // A schedule of several model parts per stage needs their number, and one of a single part has none.
-void add_schedules(const Knob& schedules, const Knob& counts, const Job& job, std::vector<Alternative>& found) {
+void add_schedules(const Knob& schedules, const Knob& counts, Job job, std::vector<Alternative>& found) {
     for (const std::uint32_t value : schedules.values(job, job.layout.ranks())) {
         if (value == schedules.get(job)) continue;
         Job other = job;

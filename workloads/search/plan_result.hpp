@@ -30,8 +30,9 @@ struct Knob {
     std::string_view framework{};    // whose key it is, of one framework's; unsaid while neutral
     std::function<void(Job&, std::uint32_t)> set{};
     std::function<std::uint32_t(const Job&)> get{};
-    // Worth a try on so many accelerators, ascending, at least one: given what the knobs before this one stand at.
-    std::function<std::vector<std::uint32_t>(const Job&, std::uint32_t accelerators)> values{};
+    // Worth a try on so many accelerators, ascending, at least one: given what the knobs before this one stand at. The
+    // job is as before when it returns.
+    std::function<std::vector<std::uint32_t>(Job&, std::uint32_t accelerators)> values{};
 
     std::string text(std::uint32_t value) const;        // as in a job file
     std::string assignment(std::uint32_t value) const;  // "layout.tensor=8"; "key=null" for what is left unsaid

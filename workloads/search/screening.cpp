@@ -76,15 +76,15 @@ Stage& Screen::stage(const std::vector<Chunk>& chunks) {
     const auto [it, fresh] = stages_.try_emplace(
         {{split.tensor, split.expert, split.expert_tensor, apart, copies}, job.recompute, std::move(parts)});
     if (fresh) it->second = make_stage(plan_, chunks);
-    for (Chunk& chunk : it->second.chunks) count_activations(job, chunk, held());
+    for (Chunk& chunk : it->second.chunks) count_activations(job, chunk, *held_);
     return it->second;
 }
 
 FullestPass Screen::fullest_pass(const Stage& stage, const std::vector<Moment>& moments) {
     const Job& job = plan_.job;
-    if (!job.framework->passing(job).stay()) return weft::fullest_pass(job, stage, moments, held());
-    const auto [it, fresh] = passes_.try_emplace({&stage, &moments, &held()});
-    if (fresh) it->second = weft::fullest_pass(job, stage, moments, held());
+    if (!job.framework->passing(job).stay()) return weft::fullest_pass(job, stage, moments, *held_);
+    const auto [it, fresh] = passes_.try_emplace({&stage, &moments, held_});
+    if (fresh) it->second = weft::fullest_pass(job, stage, moments, *held_);
     return it->second;
 }
 
@@ -94,6 +94,7 @@ MemoryVerdict Screen::memory() {
         stages_.clear();
         passes_.clear();
     }
+    held_ = &held_by_[{plan_.job.shard(), plan_.job.recompute}];
     if (plan_.job.layout.split == StageSplit::cost) deal_by_cost(plan_.job, costs());
     const std::vector<std::vector<Chunk>> chunks = stage_chunks(plan_.job);
     first_equal_ = first_equal(chunks);
@@ -103,8 +104,7 @@ MemoryVerdict Screen::memory() {
     for (std::uint32_t stage = 0; stage < chunks.size(); ++stage) {
         const std::uint32_t first = first_equal_[stage];
         own_[stage] = first == stage ? &this->stage(chunks[stage]) : own_[first];
-        const bool same = first < stage && moments[first] == moments[stage];
-        if (same) continue;
+        if (first < stage && moments[first] == moments[stage]) continue;
         const MemoryUse use = memory_use(plan_.job, *own_[stage], fullest_pass(*own_[stage], moments[stage]));
         if (use.total() > fullest.total()) fullest = use;
     }

@@ -222,7 +222,6 @@ class Screen {
     const std::vector<std::vector<Moment>>& moments();
     const PipelineClock& clock();
     const PartCosts& costs();
-    HeldByLayers& held() { return held_[{plan_.job.shard(), plan_.job.recompute}]; }
     // By stage the first that has equal chunks: these are worked out once.
     std::vector<std::uint32_t> first_equal(const std::vector<std::vector<Chunk>>& stages) const;
     // With the activations of this job; its optimizer is that of another. Good until memory() is asked again.
@@ -244,8 +243,9 @@ class Screen {
     std::optional<std::pair<ShapeKey, PipelineClock>> clock_;       // the last one, of some MB
     std::map<CostKey, PartCosts> costs_;
     std::map<StageKey, Stage> stages_;
-    std::map<std::pair<Shard, Recomputation>, HeldByLayers> held_;
-    // Of jobs whose states stay, by what it depends on: entries of stages_, moments_ and held_.
+    std::map<std::pair<Shard, Recomputation>, HeldByLayers> held_by_;
+    HeldByLayers* held_ = nullptr;  // of the job whose memory was asked for last
+    // Of jobs whose states stay, by what it depends on: entries of stages_, moments_, held_by_.
     std::map<std::tuple<const Stage*, const std::vector<Moment>*, const HeldByLayers*>, FullestPass> passes_;
     Layout axes_;  // whose layers_ are
     std::map<std::tuple<CostKey, Setting, std::uint32_t>, std::vector<PartTimes>> layers_;

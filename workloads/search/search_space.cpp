@@ -189,15 +189,16 @@ Values sequence_parallel(const Job& job, std::uint32_t) { return job.layout.tens
 Values zero_stage(const Job& job, std::uint32_t) { return job.layout.copies() == 1 ? Values{0} : Values{0, 1, 2, 3}; }
 
 // Whether the framework takes a job with gradients reduced under the backward pass.
-bool may_overlap_gradients(Job job) {
-    job.gradient_overlap = Setting::on;
+bool may_overlap_gradients(Job& job) {
+    const Setting before = std::exchange(job.gradient_overlap, Setting::on);
     std::vector<JobError> errors;
     job.framework->check(job, errors);
+    job.gradient_overlap = before;
     return std::ranges::find(errors, "overlap_gradients", &JobError::key) == errors.end();
 }
 
 // Wherever it can be and there is something to reduce: what is hidden costs no more than what is not.
-Values gradient_overlap(const Job& job, std::uint32_t) {
+Values gradient_overlap(Job& job, std::uint32_t) {
     const bool usual = job.framework->default_overlap(job) == Setting::on;
     return {usual || (job.layout.copies() > 1 && may_overlap_gradients(job)) ? 1U : 0U};
 }
