@@ -158,8 +158,8 @@ class EngineState {
     struct OpTraits {
         bool is_of_routine : 1 = false;  // it waits anew each time
         bool is_head : 1 = false;        // of what may run ahead
-        bool waits_for_one : 1 = false;
-        bool leads_on : 1 = false;  // nothing waits for it but the op after it, as it is with nearly all
+        bool waits_for_one : 1 = false;  // which need not be counted
+        bool leads_on : 1 = false;       // nothing waits for it but the op after it, as it is with nearly all
     };
     static std::vector<OpTraits> op_traits(const Program& program) {
         const Operations& ops = program.ops;
@@ -203,11 +203,11 @@ class EngineState {
     ExchangeSteps steps_;
     Timeline timeline_;
     std::vector<OpTraits> traits_;                // of ops that are kept
-    Table<OpId, std::uint32_t> waits_for_;        // how many predecessors of each are not over
+    Table<OpId, std::uint32_t> waits_for_;        // of each, how many predecessors are not over; of one it stays one
     Table<ExchangeId, ExchangeState> exchanges_;  // and one that tells where the parties of the last one end
     Table<RankClassId, OpId> caller_;             // whose routine is under way
-    Table<RankClassId, std::array<Span, 2>> of_routine_;
-    std::vector<OpId> ready_;  // stack: order within an instant affects no time
+    Table<RankClassId, std::array<Span, 2>> of_routine_;  // span_of what is under way
+    std::vector<OpId> ready_;                             // stack: order within an instant affects no time
     Instant now_;
 };
 

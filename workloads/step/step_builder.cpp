@@ -7,14 +7,17 @@
 namespace weft {
 namespace {
 
-// Cells of a stage are neighbours.
+// Whether the next cell is of the same stage, whose cells are neighbours.
+bool stage_goes_on(const RankClasses& classes, std::size_t number) {
+    return number + 1 < classes.cells.size() && classes.cells[number + 1].stage == classes.cells[number].stage;
+}
+
 std::string name_of(const RankClasses& classes, std::size_t number) {
     const Cell& cell = classes.cells[number];
     const auto rank = static_cast<std::uint32_t>(cell.representative);
     if (classes.folding == Folding::none) return fmt::format("rank {} (stage {})", rank, cell.stage);
-    const bool has_before = number > 0 && classes.cells[number - 1].stage == cell.stage;
-    const bool has_after = number + 1 < classes.cells.size() && classes.cells[number + 1].stage == cell.stage;
-    if (!has_before && !has_after) return fmt::format("stage {}", cell.stage);
+    const bool has_before = number > 0 && stage_goes_on(classes, number - 1);
+    if (!has_before && !stage_goes_on(classes, number)) return fmt::format("stage {}", cell.stage);
     return fmt::format("stage {}, like rank {}", cell.stage, rank);
 }
 
@@ -51,8 +54,7 @@ Step build(const Plan& plan, CostsPool& pool, const StepOptions& options, Parts 
         const Cell& cell = classes.cells[number];
         placer.place(scripts[cell.stage], cell, name_of(classes, number));
         step.stage.push_back(cell.stage);
-        const bool is_last = number + 1 == classes.cells.size() || classes.cells[number + 1].stage != cell.stage;
-        if (is_last) scripts[cell.stage] = {};
+        if (!stage_goes_on(classes, number)) scripts[cell.stage] = {};
     }
     step.work_origins = std::move(placer).take_origins();
     step.folding = classes.folding;
