@@ -64,7 +64,7 @@ Json answer_json(const MachineAnswer& answer) {
         if (!answer.result.proposals.empty()) json["would_do"] = answer.result.proposals;
         return json;
     }
-    json["layout"] = answer.result.assignments(screened(answer));
+    json["layout"] = answer.result.assignments(screened(answer).candidate);
     json["step_time_s"] = best(answer).time.value;
     json["tokens_per_s"] = best(answer).tokens_per_second;
     json["mfu"] = best(answer).mfu;

@@ -108,7 +108,7 @@ Json::json_pointer pointer_of(std::string key) {
 // {"layout": {"tensor": 8, ...}, ...}: as a job file has it.
 Json assigned_json(const PlanResult& result, const ScreenedCandidate& screened) {
     Json job = Json::object();
-    for (const std::string& assignment : result.assignments(screened)) {
+    for (const std::string& assignment : result.assignments(screened.candidate)) {
         const auto [key, text] = halves(assignment);
         const Json value = Json::parse(text, nullptr, false);
         job[pointer_of(key)] = value.is_discarded() ? Json(text) : value;
@@ -189,7 +189,7 @@ RunRecord plan_record(const PlanResult& result) {
 
 std::string plan_json(const PlanResult& result, const JobRecord& record, std::size_t top) {
     Json json{{"job", common_json(result, record)}};
-    json["candidates"] = {{"all", result.candidates.size()},
+    json["candidates"] = {{"all", result.considered},
                           {"refused", result.count(Verdict::refused)},
                           {"does_not_fit", result.count(Verdict::does_not_fit)},
                           {"fits", result.count(Verdict::fits)},

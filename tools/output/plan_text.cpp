@@ -49,7 +49,7 @@ std::string settings(const PlanResult& result, std::size_t candidate, const std:
 std::string counts(const PlanResult& result) {
     const std::size_t refused = result.count(Verdict::refused), full = result.count(Verdict::does_not_fit),
                       fits = result.count(Verdict::fits);
-    TextTable table({"<candidates", grouped(double(result.candidates.size())), "<"});
+    TextTable table({"<candidates", grouped(double(result.considered)), "<"});
     const auto add = [&](const char* what, std::size_t count, const std::string& note) {
         table.add({what, grouped(double(count)), note});
     };
@@ -187,7 +187,7 @@ std::string quality(const PlanResult& result) {
 std::string nothing_possible(const PlanResult& result) {
     const auto [nearest, errors] = result.nearest_refusal();
     std::string text = fmt::format("\nno candidate is possible; nearest to it comes {}, but for\n",
-                                   fmt::join(result.assignments(*nearest), " "));
+                                   fmt::join(result.assignments(nearest), " "));
     for (const JobError& error : errors)
         text += fmt::format("  {}: {}{}\n", error.key, error.message, error.remedy.empty() ? "" : "; " + error.remedy);
     if (!result.proposals.empty()) text += fmt::format("would do: {}\n", fmt::join(result.proposals, ", or "));
@@ -202,7 +202,7 @@ std::string nothing_fits(const PlanResult& result) {
     if (const std::optional<MemoryAdvice> nodes = more_nodes(study)) advice.push_back(*nodes);
     return fmt::format("\nnothing fits; the nearest needs {} of {}, {} too much: {}\n{}", to_text(nearest.memory),
                        to_text(result.capacity), to_text(nearest.memory - result.capacity),
-                       fmt::join(result.assignments(nearest), " "), advice_text(make_plan(study), advice));
+                       fmt::join(result.assignments(nearest.candidate), " "), advice_text(make_plan(study), advice));
 }
 
 }  // namespace
@@ -232,7 +232,7 @@ std::string plan_heading(const PlanResult& result) {
 
 std::string plan_text(const PlanResult& result, std::size_t top) {
     std::string text = plan_heading(result) + "\n\n" + counts(result) + refusals(result);
-    if (result.count(Verdict::refused) == result.candidates.size()) return text + nothing_possible(result);
+    if (result.all_refused()) return text + nothing_possible(result);
     if (result.simulated.empty()) return text + nothing_fits(result);
     return text + best(result, top) + pareto(result) + quality(result);
 }

@@ -130,7 +130,7 @@ std::string plan_page(const ResultPageText& text, const ResultTable& table, cons
 }
 
 std::vector<std::string> simulated_layout(const PlanResult& result, std::size_t place) {
-    return result.assignments(result.candidates[result.simulated[place].number]);
+    return result.assignments(result.candidates[result.simulated[place].number].candidate);
 }
 
 // Files of the simulated ones: those of thousands of others would take longer than the search.

@@ -23,13 +23,19 @@ struct Workbench {
     std::vector<std::unique_ptr<Screen>> screens;
 };
 
-// Candidates that follow one another and share a layout; what the block refused them for.
+// Candidates that follow one another and share a layout: where they begin and end, what became of them, and how many
+// were refused for what.
 struct Block {
     std::size_t first = 0, end = 0;
-    std::vector<JobError> refusals{};
+    std::vector<ScreenedCandidate> screened{};  // without the refused ones, but where every candidate is asked for
+    struct Refused {
+        std::string key, message;
+        std::size_t candidates = 0;
+    };
+    std::vector<Refused> refused{};
 };
 
-std::vector<Block> blocks_of(const std::vector<ScreenedCandidate>& candidates) {
+std::vector<Block> blocks_of(const std::deque<Candidate>& candidates) {
     constexpr std::size_t layout_knobs = 3, most = 4096;
     std::vector<Block> blocks;
     const auto together = [&](const Candidate& a, const Candidate& b) {
@@ -37,49 +43,43 @@ std::vector<Block> blocks_of(const std::vector<ScreenedCandidate>& candidates) {
     };
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         const bool joins = !blocks.empty() && i - blocks.back().first < most &&
-                           together(candidates[blocks.back().first].candidate, candidates[i].candidate);
+                           together(candidates[blocks.back().first], candidates[i]);
         if (!joins) blocks.push_back({.first = i, .end = i});
         blocks.back().end = i + 1;
     }
     return blocks;
 }
 
-std::uint32_t refusal_number(const JobError& error, std::vector<JobError>& known) {
-    const auto same = [&](const JobError& other) { return other.key == error.key && other.message == error.message; };
-    const auto number = static_cast<std::uint32_t>(std::ranges::find_if(known, same) - known.begin());
-    if (number == known.size()) known.push_back(error);
-    return number;
+void refuse(ScreenedCandidate& one, std::string key, std::string message, Block& block) {
+    const auto same = [&](const Block::Refused& other) { return other.key == key && other.message == message; };
+    one.verdict = Verdict::refused;
+    one.refusal = static_cast<std::uint32_t>(std::ranges::find_if(block.refused, same) - block.refused.begin());
+    if (one.refusal == block.refused.size()) block.refused.push_back({std::move(key), std::move(message)});
+    ++block.refused[one.refusal].candidates;
 }
 
-void screen(PlanResult& result, Block& block, Workbench& bench, bool exactly) {
-    const SearchSpace& space = result.space;
-    for (std::size_t i = block.first; i < block.end; ++i) {
-        ScreenedCandidate& one = result.candidates[i];
-        Screen& screen = *bench.screens[one.candidate.base];
-        space.apply(one.candidate, screen.job());
-        const std::vector<JobError> errors =
-            objections(screen.job(), space.machine(), result.searched, Mistakes::first);
-        if (!errors.empty()) {
-            one.verdict = Verdict::refused;
-            one.refusal = refusal_number(errors.front(), block.refusals);
-            continue;
+// `exactly`: its time in closed form, in place of a bound.
+void screen(ScreenedCandidate& one, const PlanResult& result, Block& block, Workbench& bench, bool exactly) {
+    Screen& screen = *bench.screens[one.candidate.base];
+    result.space.apply(one.candidate, screen.job());
+    std::vector<JobError> errors = objections(screen.job(), result.space.machine(), result.searched, Mistakes::first);
+    if (!errors.empty()) {
+        return refuse(one, std::move(errors.front().key), std::move(errors.front().message), block);
+    }
+    const MemoryVerdict memory = screen.memory();
+    one.memory = memory.peak;
+    one.verdict = memory.fits ? Verdict::fits : Verdict::does_not_fit;
+    if (!memory.fits) return;
+    screen.job().packing = packed_attention(screen.job());  // takes time, and no memory depends on it
+    try {
+        if (exactly) {
+            one.estimate = screen.estimate();
+        } else {
+            one.bound = screen.bound();
         }
-        const MemoryVerdict memory = screen.memory();
-        one.memory = memory.peak;
-        one.verdict = memory.fits ? Verdict::fits : Verdict::does_not_fit;
-        if (!memory.fits) continue;
-        screen.job().packing = packed_attention(screen.job());  // takes time, and no memory depends on it
-        try {
-            if (exactly) {
-                one.estimate = screen.estimate();
-            } else {
-                one.bound = screen.bound();
-            }
-            one.timed = exactly;
-        } catch (const RangeError& error) {  // a call that the library cannot run
-            one.verdict = Verdict::refused;
-            one.refusal = refusal_number({.key = "library", .message = error.what()}, block.refusals);
-        }
+        one.timed = exactly;
+    } catch (const RangeError& error) {  // a call that the library cannot run
+        refuse(one, "library", error.what(), block);
     }
 }
 
@@ -91,21 +91,21 @@ void collect_refusals(const std::vector<Block>& blocks, PlanResult& result) {
     std::vector<RefusalReason> reasons;
     for (const Block& block : blocks) {
         std::vector<std::uint32_t> number;
-        for (const JobError& error : block.refusals) {
+        for (const Block::Refused& refused : block.refused) {
             const auto [it, fresh] =
-                known.try_emplace({error.key, error.message}, static_cast<std::uint32_t>(result.refusals.size()));
+                known.try_emplace({refused.key, refused.message}, static_cast<std::uint32_t>(result.refusals.size()));
             number.push_back(it->second);
-            if (!fresh) continue;
-            const auto [reason, is_new] = known_reasons.try_emplace({error.key, without_numbers(error.message)},
-                                                                    static_cast<std::uint32_t>(reasons.size()));
-            if (is_new) reasons.push_back({error.key, error.message});
-            result.refusals.push_back({error.key, error.message, reason->second});
+            if (fresh) {
+                const auto [reason, is_new] = known_reasons.try_emplace({refused.key, without_numbers(refused.message)},
+                                                                        static_cast<std::uint32_t>(reasons.size()));
+                if (is_new) reasons.push_back({refused.key, refused.message});
+                result.refusals.push_back({refused.key, refused.message, reason->second});
+            }
+            reasons[result.refusals[it->second].reason].candidates += refused.candidates;
         }
         for (std::size_t i = block.first; i < block.end; ++i) {
             ScreenedCandidate& one = result.candidates[i];
-            if (one.verdict != Verdict::refused) continue;
-            one.refusal = number[one.refusal];
-            ++reasons[result.refusals[one.refusal].reason].candidates;
+            if (one.verdict == Verdict::refused) one.refusal = number[one.refusal];
         }
     }
     std::vector<std::uint32_t> order(reasons.size()), place(reasons.size());
@@ -153,20 +153,43 @@ void for_each_on_a_bench(std::size_t count, const PlanResult& result, Shelf<Work
         options.progress);
 }
 
+// Screens all candidates of the space; what is kept of a block is in result.candidates from its `first` to its `end`.
+std::vector<Block> screened_blocks(PlanResult& result, Shelf<Workbench>& shelf, const SearchOptions& options) {
+    const std::deque<Candidate> candidates = result.space.candidates();  // millions, most of them refused
+    std::vector<Block> blocks = blocks_of(candidates);
+    for_each_on_a_bench(blocks.size(), result, shelf, options, [&](std::size_t i, Workbench& bench) {
+        Block& block = blocks[i];
+        for (std::size_t k = block.first; k < block.end; ++k) {
+            ScreenedCandidate one{.candidate = candidates[k]};
+            screen(one, result, block, bench, options.every);
+            if (options.every || one.verdict != Verdict::refused) block.screened.push_back(one);
+        }
+    });
+    result.considered = candidates.size();
+    for (Block& block : blocks) {
+        block.first = result.candidates.size();
+        std::ranges::move(std::exchange(block.screened, {}), std::back_inserter(result.candidates));
+        block.end = result.candidates.size();
+    }
+    return blocks;
+}
+
 // Times in closed form those that bounds do not rule out.
 void time(PlanResult& result, std::vector<Block>& blocks, const std::vector<std::size_t>& by_bound,
           Shelf<Workbench>& shelf, const SearchOptions& options) {
     const Seconds limit = result.simulated.empty() ? Seconds{} : may_be_best(result);
     for (;;) {
-        auto alone = list_of<Block>(next_to_time(result.candidates, by_bound, options.simulations, limit),
-                                    [](std::size_t i) { return Block{.first = i, .end = i + 1}; });
-        if (alone.empty()) return;
-        for_each_on_a_bench(alone.size(), result, shelf, options,
-                            [&](std::size_t i, Workbench& bench) { screen(result, alone[i], bench, true); });
-        for (const Block& block : alone) {
-            if (block.refusals.empty()) continue;
-            Block& own = *--std::ranges::upper_bound(blocks, block.first, {}, &Block::first);
-            result.candidates[block.first].refusal = refusal_number(block.refusals.front(), own.refusals);
+        const std::vector<std::size_t> next = next_to_time(result.candidates, by_bound, options.simulations, limit);
+        if (next.empty()) return;
+        std::vector<Block> alone(next.size());
+        for_each_on_a_bench(next.size(), result, shelf, options, [&](std::size_t i, Workbench& bench) {
+            screen(result.candidates[next[i]], result, alone[i], bench, true);
+        });
+        for (std::size_t i = 0; i < next.size(); ++i) {
+            if (alone[i].refused.empty()) continue;
+            Block& own = *--std::ranges::upper_bound(blocks, next[i], {}, &Block::first);
+            Block::Refused& why = alone[i].refused.front();
+            refuse(result.candidates[next[i]], std::move(why.key), std::move(why.message), own);
         }
     }
 }
@@ -189,15 +212,9 @@ PlanResult search_layouts(PlanSpace space, const SearchOptions& options) {
                       .searched = options.searched,
                       .base_assignments = std::move(space.base_assignments)};
     result.capacity = result.space.bases().front().device.memory;
-    std::deque<Candidate> candidates = result.space.candidates();  // millions, whose place is given back one by one
-    result.candidates.reserve(candidates.size());
-    for (; !candidates.empty(); candidates.pop_front()) result.candidates.push_back({.candidate = candidates.front()});
-    std::vector<Block> blocks = blocks_of(result.candidates);
-
     Shelf<Workbench> shelf;
-    for_each_on_a_bench(blocks.size(), result, shelf, options,
-                        [&](std::size_t i, Workbench& bench) { screen(result, blocks[i], bench, options.every); });
-    std::vector<std::size_t> by_bound;  // few of millions
+    std::vector<Block> blocks = screened_blocks(result, shelf, options);
+    std::vector<std::size_t> by_bound;
     for (std::size_t i = 0; i < result.candidates.size(); ++i) {
         if (result.candidates[i].verdict == Verdict::fits) by_bound.push_back(i);
     }

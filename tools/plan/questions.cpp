@@ -103,7 +103,7 @@ RunResult run_of_best(const PlanResult& result, double tokens, std::optional<dou
 
 PlanResult find_layouts(const PlanRequest& request, const SearchOptions& options) {
     PlanResult result = search_layouts(read_space(request), options);
-    if (result.count(Verdict::refused) == result.candidates.size()) result.proposals = proposals(request, result);
+    if (result.all_refused()) result.proposals = proposals(request, result);
     return result;
 }
 
@@ -113,12 +113,12 @@ BestLayout best_layout(const std::vector<std::string>& overrides,
     const PlanResult result = find_layouts(
         request_of(overrides),
         {.simulations = few, .most_simulations = few, .threads = all_threads(), .progress = std::move(progress)});
-    const std::size_t tried = result.candidates.size();
+    const std::size_t tried = result.considered;
     if (result.simulated.empty()) {
         return {{},
                 fmt::format("of {} layouts that weft plan tries none can run; data parallelism alone is taken", tried)};
     }
-    std::vector<std::string> best = result.assignments(result.candidates[result.simulated.front().number]);
+    std::vector<std::string> best = result.assignments(result.candidates[result.simulated.front().number].candidate);
     std::string note =
         fmt::format("the fastest of {} layouts that weft plan tries is taken: {}", tried, fmt::join(best, " "));
     return {std::move(best), std::move(note)};

@@ -8,9 +8,8 @@
 namespace weft::framework {
 namespace {
 
-void check_ddp(const Job& job, std::vector<JobError>& errors) {
-    check_data_only(job, errors);
-    const Refusals refuse(errors);
+void check_ddp(const Job& job, const Refusals& refuse) {
+    check_data_only(job, refuse);
     refuse.when(job.bucket_elements > 0 && job.ddp.bucket_mib != DdpSettings{}.bucket_mib, "bucket_elements",
                 "ddp.bucket_mib sizes the buckets as well; give one of them");
     refuse.when(job.zero != 0, "zero", "DistributedDataParallel shards nothing; zero must be 0");

@@ -49,8 +49,7 @@ Setting default_overlap(const Job& job) {
 }
 
 // The pipeline engine runs pipe/schedule.py's TrainSchedule; ranks sit as PipeModelDataParallelTopology has them.
-void lacking(const Job& job, std::vector<JobError>& lacking) {
-    const Refusals lacks(lacking);
+void lacking(const Job& job, const Refusals& lacks) {
     lacks.when(job.layout.pipeline > 1 && job.schedule->key != plain_schedule, "schedule",
                "{} is not in DeepSpeed, which runs {}", job.schedule->key, plain_schedule);
     lacks.when(!job.layout.is_ordered({"tensor", "context", "data", "pipeline"}), "layout.order",

@@ -15,8 +15,7 @@ PassingStates states_stay(const Job& job) {
             .anew = false};
 }
 
-void check_data_only(const Job& job, std::vector<JobError>& errors) {
-    const Refusals refuse(errors);
+void check_data_only(const Job& job, const Refusals& refuse) {
     const std::string_view name = job.framework->name;
     for (const Scheme* scheme : parallelism::all()) {
         const std::uint32_t size = job.layout.size(scheme->axis);

@@ -19,7 +19,7 @@
 namespace weft {
 
 struct Job;
-struct JobError;
+class Refusals;
 
 // Memory traffic of what frameworks do to gradients and parameters beside the products: passes bound by bytes, which
 // weigh most where micro-batches are small or few. Once per step, in bytes per parameter.
@@ -168,9 +168,9 @@ struct Framework {
     std::vector<std::uint32_t> (*split)(std::uint32_t layers, std::uint32_t parts, std::string& why);
     Setting (*default_overlap)(const Job& job) = always_overlaps;  // of gradient reduction with the backward pass
     // Appends what the framework cannot do.
-    void (*check)(const Job& job, std::vector<JobError>& errors);
+    void (*check)(const Job& job, const Refusals& refuse);
     // Appends what the framework's version has not, though weft models it; nullptr: it has all that `check` lets pass.
-    void (*lacking)(const Job& job, std::vector<JobError>& lacking) = nullptr;
+    void (*lacking)(const Job& job, const Refusals& lacks) = nullptr;
 
     // Once per run, on this stage, apart from what data parallelism does.
     std::vector<Call> (*start_up)(const Job& job, std::uint32_t stage) = no_stage_calls;
@@ -284,7 +284,7 @@ std::vector<std::uint32_t> nearly_even_split(std::uint32_t layers, std::uint32_t
 std::vector<std::uint32_t> by_hand(const Job& job, std::string& why);
 
 // What a layout by hand asks of framework, version and schedule, and the model has not.
-void check_by_hand(const Job& job, std::vector<JobError>& errors);
+void check_by_hand(const Job& job, const Refusals& refuse);
 
 // DeepSpeed's `uniform` and `parameters` over GPT-NeoX's items: embedding, reshape, layers, reshape, norm, output layer
 // (runtime/pipe/module.py _partition_layers; runtime/utils.py partition_uniform, partition_balanced).

@@ -97,8 +97,7 @@ void check_resharding(const Job& job, const Refusals& refuse) {
                 few, ranks, sharing);
 }
 
-void check_composition(const Job& job, std::vector<JobError>& errors) {
-    const Refusals refuse(errors);
+void check_composition(const Job& job, const Refusals& refuse) {
     const std::string_view key = job.schedule->key;
     refuse.when(job.layout.tensor > 1 && job.sequence_parallel == SequenceParallel::off, "sequence_parallel",
                 "torchtitan's tensor parallelism shares tokens between maps");
@@ -119,11 +118,10 @@ void check_composition(const Job& job, std::vector<JobError>& errors) {
                 "fully_shard prefetches before the gradients of a unit");
 }
 
-void check_fsdp(const Job& job, std::vector<JobError>& errors) {
+void check_fsdp(const Job& job, const Refusals& refuse) {
     const FsdpSettings& own = job.fsdp;
     const bool first = own.version == 1, hybrid = is_hybrid(own);
-    first ? check_data_only(job, errors) : check_composition(job, errors);
-    const Refusals refuse(errors);
+    first ? check_data_only(job, refuse) : check_composition(job, refuse);
     refuse.when(first && own.reshard != Reshard::by_strategy, "fsdp.reshard_after_forward",
                 "version 1 says it by fsdp.strategy; needs fsdp.version 2");
     refuse.when(first && own.accumulate == Accumulate::round, "fsdp.accumulate_locally",
@@ -213,8 +211,7 @@ std::vector<std::uint32_t> split(std::uint32_t layers, std::uint32_t parts, std:
 }
 
 // torchao's converters under torchtitan (components/quantization: float8, mx).
-void lacking(const Job& job, std::vector<JobError>& lacking) {
-    const Refusals lacks(lacking);
+void lacking(const Job& job, const Refusals& lacks) {
     const bool known = job.recipe == Casting::tensorwise || job.recipe == Casting::mxfp8;
     lacks.when(job.names_recipe == Setting::on && !known, "fp8_recipe",
                "torchtitan has tensorwise scaling and mxfp8 (fp8_recipe)");

@@ -29,8 +29,7 @@ void check_sharding(const Job& job, const Refusals& refuse) {
     refuse.when(job.bucket_elements > 0, key, "Megatron-FSDP reduces one layer at a time and has no buckets");
 }
 
-void check_megatron(const Job& job, std::vector<JobError>& errors) {
-    const Refusals refuse(errors);
+void check_megatron(const Job& job, const Refusals& refuse) {
     const MegatronSettings& own = job.megatron;
     const bool overlaps = job.gradient_overlap == Setting::on,
                own_tokens = job.sequence_parallel == SequenceParallel::on;

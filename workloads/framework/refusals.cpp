@@ -229,26 +229,25 @@ void check_parallelism(const Job& job, const Refusals& refuse) {
 
 }  // namespace
 
-void lacking_megatron_features(const Job& job, std::vector<JobError>& lacking) {
+void lacking_megatron_features(const Job& job, const Refusals& lacks) {
     // A job that names no release can be run if the latest does.
     const MegatronVersion& version =
         job.megatron.names_version == Setting::on ? job.megatron.version : megatron_versions.front();
     const std::array<std::string_view, 2> schedules{"1f1b", "interleaved"};
     const bool known = std::ranges::find(schedules, job.schedule->key) != schedules.end();
-    Refusals(lacking).when(job.layout.pipeline > 1 && !known, "schedule", "{} is in no release of Megatron-LM",
-                           job.schedule->key);
+    lacks.when(job.layout.pipeline > 1 && !known, "schedule", "{} is in no release of Megatron-LM", job.schedule->key);
     for (const Feature& feature : features) {
         if (!feature.used(job) || (!feature.since.empty() && has_since(version, feature.since))) continue;
-        lacking.push_back(
-            {std::string(feature.key), feature.since.empty()
-                                           ? fmt::format("{} is in no release of Megatron-LM", feature.name)
-                                           : fmt::format("{} came with {}, after {} (megatron.version)", feature.name,
-                                                         release(feature.since), release(version.name))});
+        if (feature.since.empty()) {
+            lacks(feature.key, "{} is in no release of Megatron-LM", feature.name);
+        } else {
+            lacks(feature.key, "{} came with {}, after {} (megatron.version)", feature.name, release(feature.since),
+                  release(version.name));
+        }
     }
 }
 
-void check_deepspeed(const Job& job, std::vector<JobError>& errors) {
-    const Refusals refuse(errors);
+void check_deepspeed(const Job& job, const Refusals& refuse) {
     check_reductions(job, refuse);
     check_gathers(job, refuse);
     check_quantized_gradients(job, refuse);

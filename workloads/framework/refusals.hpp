@@ -17,11 +17,16 @@ namespace weft {
 // Collects why a job cannot run, by the key to change.
 class Refusals {
   public:
-    explicit Refusals(std::vector<JobError>& errors) : errors_(errors) {}
+    // If a key is given, what others have against the job is left out, and no text is made of it.
+    explicit Refusals(std::vector<JobError>& errors, std::string_view only = {}) : errors_(errors), only_(only) {}
 
+    std::size_t count() const { return errors_.size(); }
+    void add(JobError error) const {
+        if (is_asked(error.key)) errors_.push_back(std::move(error));
+    }
     template <class... Args>
     void operator()(std::string_view key, fmt::format_string<Args...> why, Args&&... args) const {
-        errors_.push_back({std::string(key), fmt::format(why, std::forward<Args>(args)...)});
+        if (is_asked(key)) errors_.push_back({std::string(key), fmt::format(why, std::forward<Args>(args)...)});
     }
     template <class... Args>
     void when(bool refused, std::string_view key, fmt::format_string<Args...> why, Args&&... args) const {
@@ -29,16 +34,19 @@ class Refusals {
     }
 
   private:
+    bool is_asked(std::string_view key) const { return only_.empty() || key == only_; }
+
     std::vector<JobError>& errors_;
+    std::string_view only_;
 };
 
 // Every axis but data, and what needs one. Experts are like any parameters: every rank has all of them.
-void check_data_only(const Job& job, std::vector<JobError>& errors);
+void check_data_only(const Job& job, const Refusals& refuse);
 // What DeepSpeed cannot run; settings, given other than by default, that the job's ZeRO stage does not read; and what
 // ZeRO++ asks of the layout.
-void check_deepspeed(const Job& job, std::vector<JobError>& errors);
+void check_deepspeed(const Job& job, const Refusals& refuse);
 // Appends, by the key that asks for it, what the job's version of Megatron-LM has not, and the first that has.
-void lacking_megatron_features(const Job& job, std::vector<JobError>& lacking);
+void lacking_megatron_features(const Job& job, const Refusals& lacks);
 
 // What a version of Megatron-LM has, by the first that has it.
 

@@ -205,8 +205,7 @@ static void check_predictions(const Job& job, const Refusals& refuse) {
     }
 }
 
-void check_by_hand(const Job& job, std::vector<JobError>& errors) {
-    const Refusals refuse(errors);
+void check_by_hand(const Job& job, const Refusals& refuse) {
     const bool by_list = job.layout.split == StageSplit::by_hand, by_cost = job.layout.split == StageSplit::cost;
     refuse.when(by_cost && !job.model.teacher.empty(), "layout.split",
                 "a teacher's layers go with the parts, which are not known before their costs are; give a list");

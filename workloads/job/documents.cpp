@@ -10,6 +10,7 @@
 
 #include "sim/base/hash.hpp"
 #include "sim/io/document.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft {
@@ -172,19 +173,18 @@ std::string documents_json(const Documents& documents) {
     return json.dump();
 }
 
-void check_documents(const Job& job, std::vector<JobError>& errors) {
+void check_documents(const Job& job, const Refusals& refuse) {
     const Documents& documents = job.batch.documents;
     const double mean = documents.mean_length();
     if (mean == 0) return;
-    const auto refuse = [&](std::string message) { errors.push_back({"batch.documents", std::move(message)}); };
-    if (job.batch.document > 0) refuse("batch.document says that all documents are as long; give either");
-    if (const double drawn = drawn_in_step(job.batch); drawn > most_documents) {
-        refuse(fmt::format("about {:.2g} documents of {:.0f} tokens in a step; at most {:.2g} are drawn", drawn, mean,
-                           most_documents));
-    }
-    if (job.attention == AttentionCore::unfused) {
-        refuse("attention that is not fused computes all pairs of a sequence, whatever is packed into it");
-    }
+    constexpr std::string_view key = "batch.documents";
+    refuse.when(job.batch.document > 0, key, "batch.document says that all documents are as long; give either");
+    const double drawn = drawn_in_step(job.batch);
+    refuse.when(drawn > most_documents, key,
+                "about {:.2g} documents of {:.0f} tokens in a step; at most {:.2g} are drawn", drawn, mean,
+                most_documents);
+    refuse.when(job.attention == AttentionCore::unfused, key,
+                "attention that is not fused computes all pairs of a sequence, whatever is packed into it");
 }
 
 std::vector<double> drawn_documents(const Documents& documents, double tokens, std::uint64_t index) {

@@ -23,7 +23,7 @@ namespace weft {
 
 class Field;
 struct Job;
-struct JobError;
+class Refusals;
 
 // How context ranks share packed sequences, where each does not have all tokens of some heads:
 //   document    each document in 2 c equal pieces, one early and one late piece a rank, so that all have as much
@@ -45,7 +45,7 @@ struct Documents {
 
 Documents read_documents(Field field);
 std::string documents_json(const Documents& documents);  // as it is read
-void check_documents(const Job& job, std::vector<JobError>& errors);
+void check_documents(const Job& job, const Refusals& refuse);
 
 // Of sequence `index`: the documents, or parts of them, that fill its `tokens`.
 std::vector<double> drawn_documents(const Documents& documents, double tokens, std::uint64_t index);

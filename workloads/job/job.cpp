@@ -293,24 +293,24 @@ std::vector<JobError> check_job(const Job& job, const MachineInfo& machine, Mist
     check_ranks(job, machine, refuse);
     check_size(job, refuse);
     for (const Scheme* scheme : parallelism::all()) {
-        if (scheme->check != nullptr && !is_enough()) scheme->check(job, machine, errors);
+        if (scheme->check != nullptr && !is_enough()) scheme->check(job, machine, refuse);
     }
     if (is_enough()) return errors;
     refuse.when(job.model.positions == Positions::learned && job.batch.sequence > job.model.positions_length,
                 "batch.sequence", "{} tokens are more than the {} learned positions of {}", job.batch.sequence,
                 job.model.positions_length, job.model.name);
     check_model(job, refuse);
-    check_documents(job, errors);
+    check_documents(job, refuse);
     check_host(job, refuse);
-    check_recompute(job, errors);
-    check_optimizer(job, machine, errors);
-    job.framework->check(job, errors);
+    check_recompute(job, refuse);
+    check_optimizer(job, machine, refuse);
+    job.framework->check(job, refuse);
     return errors;
 }
 
 std::vector<JobError> lacking_features(const Job& job) {
     std::vector<JobError> lacking;
-    if (job.framework->lacking != nullptr) job.framework->lacking(job, lacking);
+    if (job.framework->lacking != nullptr) job.framework->lacking(job, Refusals(lacking));
     return lacking;
 }
 

@@ -179,7 +179,7 @@ struct JobError {
 enum class Mistakes : std::uint8_t { all, first };
 std::vector<JobError> check_job(const Job& job, const MachineInfo& machine, Mistakes asked = Mistakes::all);
 // Appends what of the optimizer the framework, or this version of it, cannot do.
-void check_optimizer(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors);
+void check_optimizer(const Job& job, const MachineInfo& machine, const Refusals& refuse);
 // What of a job without such errors its framework's version has not, though weft models it; empty: it can be run.
 std::vector<JobError> lacking_features(const Job& job);
 

@@ -8,8 +8,7 @@ namespace weft {
 namespace {
 
 // --use-precision-aware-optimizer: megatron/core/optimizer/optimizer_config.py and distrib_optimizer.py.
-void check_precisions(const Job& job, std::vector<JobError>& errors) {
-    const Refusals refuse(errors);
+void check_precisions(const Job& job, const Refusals& refuse) {
     constexpr std::string_view key = "optimizer";
     if (job.framework->name != "megatron") {
         return refuse(key,
@@ -34,8 +33,7 @@ void check_precisions(const Job& job, std::vector<JobError>& errors) {
 
 // Megatron-core 0.16 (core/optimizer/muon.py, layer_wise_optimizer.py; training/arguments.py): `muon`, and with zero 1
 // here `dist_muon`, which deals whole matrices to the data ranks. torch.optim.Muon (2.9) updates whole matrices.
-void check_muon(const Job& job, std::vector<JobError>& errors) {
-    const Refusals refuse(errors);
+void check_muon(const Job& job, const Refusals& refuse) {
     if (job.framework->name == "ddp") return;
     if (job.framework->name != "megatron") {
         return refuse("optimizer", "weft knows Muon of whole matrices, under megatron and ddp; {} cuts them",
@@ -52,8 +50,7 @@ std::string nothing_of_host(const MachineInfo& machine) {
 }
 
 // Megatron-core's --cpu-offloading-num-layers (transformer/transformer_config.py).
-void check_activations(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
-    const Refusals refuse(errors);
+void check_activations(const Job& job, const MachineInfo& machine, const Refusals& refuse) {
     constexpr std::string_view key = "offloaded_layers";
     if (job.framework->name != "megatron" || job.megatron.transformer_engine == Setting::off) {
         return refuse(
@@ -74,8 +71,7 @@ std::string nothing_of_drives(const MachineInfo& machine) {
 
 // DeepSpeed's offload_optimizer (runtime/zero/offload_config.py) and Megatron-core's --optimizer-cpu-offload
 // (training/arguments.py: with the precision-aware optimizer, hence the distributed one).
-void check_offload(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
-    const Refusals refuse(errors);
+void check_offload(const Job& job, const MachineInfo& machine, const Refusals& refuse) {
     constexpr std::string_view key = "optimizer.states";
     const bool megatron = job.framework->name == "megatron", deepspeed = job.framework->name == "deepspeed";
     refuse.when(megatron ? job.zero != 1 : !deepspeed || job.zero == 0, key,
@@ -105,8 +101,7 @@ void check_offload(const Job& job, const MachineInfo& machine, std::vector<JobEr
 }
 
 // DeepSpeed's offload_param.
-void check_parameters(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
-    const Refusals refuse(errors);
+void check_parameters(const Job& job, const MachineInfo& machine, const Refusals& refuse) {
     constexpr std::string_view key = "deepspeed.offload_parameters";
     if (job.framework->name != "deepspeed" || job.zero != 3)
         return refuse(key, "parameters leave the device under ZeRO-3 (offload_param): framework deepspeed with zero 3");
@@ -119,12 +114,12 @@ void check_parameters(const Job& job, const MachineInfo& machine, std::vector<Jo
 
 }  // namespace
 
-void check_optimizer(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
-    if (job.optimizer.leave_device()) check_offload(job, machine, errors);
-    if (job.deepspeed.parameters != ParametersOn::device) check_parameters(job, machine, errors);
-    if (job.offloaded_layers > 0) check_activations(job, machine, errors);
-    if (is_precision_aware(job.optimizer)) check_precisions(job, errors);
-    if (job.optimizer.rule == UpdateRule::muon) check_muon(job, errors);
+void check_optimizer(const Job& job, const MachineInfo& machine, const Refusals& refuse) {
+    if (job.optimizer.leave_device()) check_offload(job, machine, refuse);
+    if (job.deepspeed.parameters != ParametersOn::device) check_parameters(job, machine, refuse);
+    if (job.offloaded_layers > 0) check_activations(job, machine, refuse);
+    if (is_precision_aware(job.optimizer)) check_precisions(job, refuse);
+    if (job.optimizer.rule == UpdateRule::muon) check_muon(job, refuse);
 }
 
 }  // namespace weft

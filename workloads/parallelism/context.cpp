@@ -26,10 +26,9 @@ void check_recurrence(const Job& job, const Layer& layer, const Refusals& refuse
                 "{} key heads of a tensor rank cannot be dealt or copied to {} context ranks", keys, context);
 }
 
-void check_context(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+void check_context(const Job& job, const MachineInfo&, const Refusals& refuse) {
     const std::uint32_t context = job.layout.context, both = job.layout.tensor * context;
     if (context == 1) return;
-    const Refusals refuse(errors);
     for (const LayerKind kind : kinds_of(job.model)) check_recurrence(job, layer_of(job.model, kind), refuse);
     const bool torch = job.framework->context_calls == ContextCalls::torch;
     // torchtitan distributed/parallel_dims.py, seq_len_divisor: tensor ranks share the tokens of each piece.

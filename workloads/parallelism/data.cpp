@@ -4,13 +4,12 @@
 
 namespace weft::parallelism {
 
-static void check_data(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+static void check_data(const Job& job, const MachineInfo&, const Refusals& refuse) {
     const Batch& batch = job.batch;
     const std::uint64_t together = std::uint64_t{batch.micro} * job.layout.data;
-    Refusals(errors).when(
-        batch.global % together != 0, "batch.global",
-        "{} sequences cannot be dealt to {} data ranks in micro-batches of {}: {} x {} = {} does not divide {}",
-        batch.global, job.layout.data, batch.micro, job.layout.data, batch.micro, together, batch.global);
+    refuse.when(batch.global % together != 0, "batch.global",
+                "{} sequences cannot be dealt to {} data ranks in micro-batches of {}: {} x {} = {} does not divide {}",
+                batch.global, job.layout.data, batch.micro, job.layout.data, batch.micro, together, batch.global);
 }
 
 extern const Scheme data{.axis = "data",

@@ -286,8 +286,7 @@ void add_dispatch(const Job& job, Pass pass, Around& around) {
     }
 }
 
-void check_dispatcher(const Job& job, std::vector<JobError>& errors) {
-    const Refusals refuse(errors);
+void check_dispatcher(const Job& job, const Refusals& refuse) {
     const ExpertSettings& own = job.experts;
     if (own.dispatcher != Dispatch::all_to_all) check_version(job, refuse);
     if (is_fused(own.dispatcher)) check_two_levels(job, refuse);

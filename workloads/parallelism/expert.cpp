@@ -9,10 +9,9 @@
 namespace weft::parallelism {
 namespace {
 
-void check_expert(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+void check_expert(const Job& job, const MachineInfo&, const Refusals& refuse) {
     const Layout& layout = job.layout;
-    const Refusals refuse(errors);
-    check_expert_overlap(job, errors);
+    check_expert_overlap(job, refuse);
     if (job.model.experts.count == 0) {
         refuse.when(layout.expert > 1, "layout.expert", "{} has no experts to share by {} ranks", job.model.name,
                     layout.expert);
@@ -29,9 +28,9 @@ void check_expert(const Job& job, const MachineInfo&, std::vector<JobError>& err
         refuse("layout.expert", "{}", obstacle);
     const std::string obstacle = expert_layout_obstacle(layout);
     refuse.when(!obstacle.empty(), "layout.expert", "{}", obstacle);
-    check_dispatcher(job, errors);
-    check_balancing(job, errors);
-    check_imbalance(job, errors);
+    check_dispatcher(job, refuse);
+    check_balancing(job, refuse);
+    check_imbalance(job, refuse);
     refuse.when(layout.expert_tensor != 1 && layout.expert_tensor != layout.tensor, "layout.expert_tensor",
                 "expected 1 or tensor ({}), got {}", layout.tensor, layout.expert_tensor);
 }

@@ -169,9 +169,8 @@ void settle_imbalance(Job& job) {
     }
 }
 
-void check_imbalance(const Job& job, std::vector<JobError>& errors) {
+void check_imbalance(const Job& job, const Refusals& refuse) {
     constexpr std::string_view key = "experts.imbalance";
-    const Refusals refuse(errors);
     const ExpertSettings& experts = job.experts;
     const Transformer& model = job.model;
     double most = experts.imbalance;
@@ -214,9 +213,8 @@ Setting delays_weight_gradients(const Job& job) {
     return job.experts.delay_weight_gradients.value_or(job.schedule->copies > 1 ? Setting::on : Setting::off);
 }
 
-void check_expert_overlap(const Job& job, std::vector<JobError>& errors) {
+void check_expert_overlap(const Job& job, const Refusals& refuse) {
     constexpr std::string_view key = "experts.overlap";
-    const Refusals refuse(errors);
     const ExpertOverlap overlap = expert_overlap(job);
     refuse.when(job.experts.delay_weight_gradients == Setting::on && overlap != ExpertOverlap::passes,
                 "experts.delay_weight_gradients",
@@ -262,11 +260,10 @@ LossCalls balancing_loss_calls(const Job& job) {
     return calls;
 }
 
-void check_balancing(const Job& job, std::vector<JobError>& errors) {
+void check_balancing(const Job& job, const Refusals& refuse) {
     if (is_megatron(job)) return;
     if (!balances_by(job, Balancing::sequence_auxiliary_loss) && !balances_by(job, Balancing::global_auxiliary_loss))
         return;
-    const Refusals refuse(errors);
     refuse("experts.balancing",
            "{} has a loss of each rank's own tokens alone; set it to auxiliary_loss, or framework to megatron",
            job.framework->name);

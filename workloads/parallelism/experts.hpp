@@ -51,7 +51,7 @@ CountsWanted counts_wanted(const Job& job);
 std::uint32_t expert_inner(const Job& job);
 
 // Why the job's dispatcher cannot run in it.
-void check_dispatcher(const Job& job, std::vector<JobError>& errors);
+void check_dispatcher(const Job& job, const Refusals& refuse);
 
 // What runs beside the all-to-alls of a job's experts, and which jobs can have it.
 
@@ -64,7 +64,7 @@ ExpertOverlap expert_overlap(const Job& job);
 Setting delays_weight_gradients(const Job& job);
 
 // Appends why the job cannot have the overlap that it asks for.
-void check_expert_overlap(const Job& job, std::vector<JobError>& errors);
+void check_expert_overlap(const Job& job, const Refusals& refuse);
 
 // How unevenly experts are loaded where a run does not say it.
 
@@ -84,7 +84,7 @@ double usual_imbalance(const Job& job);
 void settle_imbalance(Job& job);
 
 // Appends why layers' imbalances do not fit the model.
-void check_imbalance(const Job& job, std::vector<JobError>& errors);
+void check_imbalance(const Job& job, const Refusals& refuse);
 
 // What is assumed, for people; empty where the job says it.
 std::string imbalance_assumption(const Job& job);
@@ -116,6 +116,6 @@ LossCalls balancing_loss_calls(const Job& job);
 // That, or a loss among several.
 bool balances_by(const Job& job, Balancing balancing);
 
-void check_balancing(const Job& job, std::vector<JobError>& errors);
+void check_balancing(const Job& job, const Refusals& refuse);
 
 }  // namespace weft

@@ -26,10 +26,9 @@ static std::string list_instead(const Job& job) {
                            : fmt::format(" --set megatron.version={}", stage_layout_since));
 }
 
-static void check_pipeline(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+static void check_pipeline(const Job& job, const MachineInfo&, const Refusals& refuse) {
     const Framework& framework = *job.framework;
     const std::string_view key = job.schedule->key;
-    const Refusals refuse(errors);
     const std::vector<std::string_view> lacking = missing(job.schedule->needs, framework.offers);
     if (!lacking.empty()) {
         return refuse("schedule", "{} does not offer what {} needs: {}", framework.name, key, fmt::join(lacking, ", "));
@@ -47,14 +46,13 @@ static void check_pipeline(const Job& job, const MachineInfo&, std::vector<JobEr
     if (!obstacle.empty()) return refuse("schedule", "{}: {}", key, obstacle);
     refuse.when(job.schedule->copies > 1 && job.model.tied_embeddings, "schedule",
                 "{} holds first and last layers on one stage, which a tied embedding is not modelled for", key);
-    const std::size_t before = errors.size();
-    check_by_hand(job, errors);
-    if (errors.size() > before) return;
+    const std::size_t before = refuse.count();
+    check_by_hand(job, refuse);
+    if (refuse.count() > before) return;
     std::string why;
     if (!job.part_layers(why).empty()) return;
     if (job.layout.split == StageSplit::by_hand) return refuse("layout.split", "{}", why);
-    refuse("layout.pipeline", "{}: {}", framework.name, why);
-    errors.back().remedy = list_instead(job);
+    refuse.add({"layout.pipeline", fmt::format("{}: {}", framework.name, why), list_instead(job)});
 }
 
 extern const Scheme pipeline{.axis = "pipeline",

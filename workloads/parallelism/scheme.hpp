@@ -34,7 +34,7 @@ struct Scheme {
     std::uint32_t place = 0;                // among the axes of the rank grid, innermost first
     std::uint32_t Layout::*size = nullptr;  // nullptr: one of further_axes(), whose ranks are always own
     // Appends why the job cannot be split over `job.layout.<axis>` ranks.
-    void (*check)(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) = nullptr;
+    void (*check)(const Job& job, const MachineInfo& machine, const Refusals& refuse) = nullptr;
     // Cuts what a rank computes and holds.
     void (*shard)(const Job& job, Shard& shard) = nullptr;
     // Appends to what ranks do around `piece`. Pass::forward or Pass::backward: recomputation is forward once more.

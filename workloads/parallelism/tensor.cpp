@@ -13,20 +13,20 @@
 #include <fmt/format.h>
 
 #include "workloads/framework/framework.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft::parallelism {
 namespace {
 
-void check_tensor(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+void check_tensor(const Job& job, const MachineInfo&, const Refusals& refuse) {
     for (const std::string& obstacle : tensor_obstacles(job.model, job.layout.tensor)) {
-        errors.push_back({"layout.tensor", obstacle});
+        refuse("layout.tensor", "{}", obstacle);
     }
-    const bool copies = errors.empty() && copies_keys(job.model, job.layout.tensor);
-    if (!copies || job.framework->name == "megatron") return;
-    errors.push_back({"layout.tensor",
-                      fmt::format("{} key-value heads cannot be shared by {} tensor ranks; Megatron-core copies them",
-                                  job.model.kv_heads, job.layout.tensor)});
+    const bool copies = refuse.count() == 0 && copies_keys(job.model, job.layout.tensor);
+    refuse.when(copies && job.framework->name != "megatron", "layout.tensor",
+                "{} key-value heads cannot be shared by {} tensor ranks; Megatron-core copies them", job.model.kv_heads,
+                job.layout.tensor);
 }
 
 // Megatron-core since copied_keys_since, transformer/attention.py: where heads of keys and values are fewer than the

@@ -147,8 +147,7 @@ LayerParts recomputed_parts(const Job& job, LayerKind kind) {
     return parts;
 }
 
-void check_recompute(const Job& job, std::vector<JobError>& errors) {
-    const Refusals refuse(errors);
+void check_recompute(const Job& job, const Refusals& refuse) {
     if (job.recompute.granularity == Recompute::selective) check_parts(job, refuse);
     if (job.recompute.granularity == Recompute::full) check_layers(job, refuse);
     if (job.recompute.granularity == Recompute::operations) check_operations(job, refuse);

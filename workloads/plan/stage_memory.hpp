@@ -98,7 +98,7 @@ Flops orthogonalisation_flops(const Job& job, const Stage& stage);
 LayerParts recomputed_parts(const Job& job, LayerKind kind);
 
 // Appends what no layer of the model, or no version of the framework, can recompute.
-void check_recompute(const Job& job, std::vector<JobError>& errors);
+void check_recompute(const Job& job, const Refusals& refuse);
 
 // Of a layer's kernels, those that make what recomputation of `piece` discards.
 std::vector<Kernel> discarded_kernels(const LayerPiece& piece);

@@ -99,7 +99,11 @@ std::vector<JobError> objections(const Job& job, const MachineInfo& machine, Sea
 }
 
 std::size_t PlanResult::count(Verdict verdict) const {
-    return static_cast<std::size_t>(std::ranges::count(candidates, verdict, &ScreenedCandidate::verdict));
+    const auto among = [this](Verdict each) {
+        return static_cast<std::size_t>(std::ranges::count(candidates, each, &ScreenedCandidate::verdict));
+    };
+    return verdict == Verdict::refused ? considered - among(Verdict::does_not_fit) - among(Verdict::fits)
+                                       : among(verdict);
 }
 
 std::size_t PlanResult::timed() const {
@@ -119,13 +123,13 @@ const ScreenedCandidate& PlanResult::nearest_miss() const {
 
 PlanResult::NearestRefusal PlanResult::nearest_refusal() const {
     NearestRefusal nearest;
-    for (const ScreenedCandidate& one : candidates) {
-        Job job = space.bases()[one.candidate.base].job;
-        space.apply(one.candidate, job);
+    for (const Candidate& one : space.candidates()) {
+        Job job = space.bases()[one.base].job;
+        space.apply(one, job);
         std::vector<JobError> errors = objections(job, space.machine(), searched);
-        if (nearest.candidate == nullptr || errors.size() < nearest.errors.size()) nearest = {&one, std::move(errors)};
+        const bool nearer = !errors.empty() && errors.size() < nearest.errors.size();
+        if (nearest.errors.empty() || nearer) nearest = {one, std::move(errors)};
     }
-    WEFT_CHECK(nearest.candidate != nullptr, "a search without candidates");
     return nearest;
 }
 
@@ -157,9 +161,9 @@ std::optional<MemoryAdvice> more_nodes(const Study& study) {
     return std::nullopt;
 }
 
-std::vector<std::string> PlanResult::assignments(const ScreenedCandidate& screened) const {
-    std::vector<std::string> all = base_assignments[screened.candidate.base];
-    const std::vector<std::string> own = space.assignments(screened.candidate);
+std::vector<std::string> PlanResult::assignments(const Candidate& candidate) const {
+    std::vector<std::string> all = base_assignments[candidate.base];
+    const std::vector<std::string> own = space.assignments(candidate);
     all.insert(all.end(), own.begin(), own.end());
     return all;
 }

@@ -179,29 +179,32 @@ struct PlanResult {
     SearchSpace space;
     Searched searched{};
     std::vector<std::vector<std::string>> base_assignments;  // of each base of the space, beside the knobs'
-    std::vector<ScreenedCandidate> candidates{};             // in the order of the space
-    std::vector<Refusal> refusals{};                         // distinct ones
-    std::vector<RefusalReason> reasons{};                    // the most frequent first
-    std::vector<SimulatedCandidate> simulated{};             // the fastest first
-    std::vector<std::size_t> pareto{};                       // into `simulated`; the fastest first
-    std::vector<std::size_t> screened_pareto{};              // into `candidates`, of all that fit, by screening
+    std::size_t considered = 0;                              // candidates of the space
+    // In its order; where nobody asks for every candidate, those that are refused at once are in `reasons` alone.
+    std::vector<ScreenedCandidate> candidates{};
+    std::vector<Refusal> refusals{};              // distinct ones
+    std::vector<RefusalReason> reasons{};         // the most frequent first
+    std::vector<SimulatedCandidate> simulated{};  // the fastest first
+    std::vector<std::size_t> pareto{};            // into `simulated`; the fastest first
+    std::vector<std::size_t> screened_pareto{};   // into `candidates`, of all that fit, by screening
     ScreeningQuality quality{};
     Bytes capacity{};  // of the device
     // Where no candidate is possible: assignments with each of which some would be.
     std::vector<std::string> proposals{};
 
-    std::size_t count(Verdict verdict) const;
+    std::size_t count(Verdict verdict) const;  // of those considered
+    bool all_refused() const { return count(Verdict::refused) == considered; }
     std::size_t timed() const;  // candidates
     // Of those that do not fit, what needs least memory; only if there are such.
     const ScreenedCandidate& nearest_miss() const;
     // Of candidates that are all refused, the first with the fewest errors, and these.
     struct NearestRefusal {
-        const ScreenedCandidate* candidate = nullptr;
+        Candidate candidate;
         std::vector<JobError> errors{};
     };
     NearestRefusal nearest_refusal() const;
     // "layout.tensor=8", ...: what makes the job file into the candidate's.
-    std::vector<std::string> assignments(const ScreenedCandidate& screened) const;
+    std::vector<std::string> assignments(const Candidate& candidate) const;
 };
 
 // Twice, four times, ... as many nodes, all on one axis: the fewest that let the job fit, if the machine has them.

@@ -7,6 +7,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/base/texts.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
@@ -192,9 +193,9 @@ Values zero_stage(const Job& job, std::uint32_t) { return job.layout.copies() ==
 bool may_overlap_gradients(Job& job) {
     const Setting before = std::exchange(job.gradient_overlap, Setting::on);
     std::vector<JobError> errors;
-    job.framework->check(job, errors);
+    job.framework->check(job, Refusals(errors, "overlap_gradients"));
     job.gradient_overlap = before;
-    return std::ranges::find(errors, "overlap_gradients", &JobError::key) == errors.end();
+    return errors.empty();
 }
 
 // Wherever it can be and there is something to reduce: what is hidden costs no more than what is not.

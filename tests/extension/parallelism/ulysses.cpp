@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "workloads/framework/framework.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
@@ -12,17 +13,15 @@ namespace {
 
 std::uint32_t ranks(const Job& job) { return job.layout.size("ulysses"); }
 
-void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+void check(const Job& job, const MachineInfo&, const Refusals& refuse) {
     const auto divide = [&](std::uint32_t number, std::string_view what, std::uint32_t parts) {
-        if (number % parts == 0) return;
-        errors.push_back({"layout.ulysses", fmt::format("{} {} cannot be dealt to {} ranks", number, what, parts)});
+        refuse.when(number % parts != 0, "layout.ulysses", "{} {} cannot be dealt to {} ranks", number, what, parts);
     };
     divide(job.batch.sequence, "tokens", job.layout.context * ranks(job));
     divide(job.model.kv_heads, "key-value heads", job.layout.tensor * ranks(job));
     const double heads = double(job.model.heads) / (job.layout.tensor * ranks(job));
-    if (heads >= value_of(job, "ulysses_heads")) return;
-    errors.push_back(
-        {"ulysses_heads", fmt::format("a rank has {} heads, not {}", heads, value_of(job, "ulysses_heads"))});
+    const double asked = value_of(job, "ulysses_heads");
+    refuse.when(heads < asked, "ulysses_heads", "a rank has {} heads, not {}", heads, asked);
 }
 
 void shard(const Job& job, Shard& shard) {
