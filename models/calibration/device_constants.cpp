@@ -113,12 +113,17 @@ std::vector<DeviceConstant> device_constants(const Device& device) {
 Device with_constants(Device device, const std::vector<DeviceConstant>& constants, std::span<const double> values) {
     WEFT_CHECK(values.size() == constants.size(), "one value per constant");
     const bool has_cudnn = has_own(device.attention_cudnn, device),
-               has_triton = has_own(device.attention_triton, device);
+               has_triton = has_own(device.attention_triton, device),
+               shares_keys = device.attention_cudnn.keys_half == device.attention.keys_half;
     for (std::size_t i = 0; i < constants.size(); ++i) constants[i].at(device) = values[i];
-    if (!has_cudnn) device.attention_cudnn = device.attention;
-    device.attention_cudnn.keys_half = device.attention.keys_half;
-    device.attention_cudnn.keys_half_backward = device.attention.keys_half_backward;
-    device.attention_cudnn.head_half = device.attention_eighth.head_half = device.attention.head_half;
+    AttentionCurve &cudnn = device.attention_cudnn, &before = device.attention_cudnn_9_13;
+    if (!has_cudnn) cudnn = before = device.attention;
+    if (shares_keys) {
+        cudnn.keys_half = before.keys_half = device.attention.keys_half;
+        cudnn.keys_half_backward = before.keys_half_backward = device.attention.keys_half_backward;
+    }
+    before.forward = cudnn.forward, before.backward = cudnn.backward;
+    cudnn.head_half = before.head_half = device.attention_eighth.head_half = device.attention.head_half;
     if (has_triton) {
         device.attention_triton.backward = device.attention_triton.forward;
     } else {

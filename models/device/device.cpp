@@ -37,17 +37,23 @@ double alignment_share(const GemmCurve& curve, const Kernel& gemm) {
     return 1.0;
 }
 
+// Larger heads are no faster: 192 and 256 go as 128 does within 4 % forward (cuDNN 9.19 and 9.22 on H200, GB200 and
+// GB300; NVIDIA/cudnn-frontend 3929da2e, benchmark/sdpa_benchmark_training/results: llama3.1, dsv3, qwen35).
+constexpr double widest_head = 128.0;
+
 double attention_efficiency(const Device& device, const Kernel& core) {
-    const AttentionCurve& curve = core.narrow                          ? device.attention_eighth
-                                  : core.core == AttentionCore::cudnn  ? device.attention_cudnn
-                                  : core.core == AttentionCore::triton ? device.attention_triton
-                                                                       : device.attention;
+    const AttentionCurve& curve = core.narrow                              ? device.attention_eighth
+                                  : core.core == AttentionCore::cudnn      ? device.attention_cudnn
+                                  : core.core == AttentionCore::cudnn_9_13 ? device.attention_cudnn_9_13
+                                  : core.core == AttentionCore::triton     ? device.attention_triton
+                                                                           : device.attention;
     const bool forward = core.kind == KernelKind::attention;
     const double plateau = forward ? curve.forward : curve.backward;
     const double keys_half = forward ? curve.keys_half : curve.keys_half_backward;
+    const double head = std::min(core.k, widest_head);
     constexpr double step = 32.0;
     const double filled = core.core == AttentionCore::flash ? core.k / (step * std::ceil(core.k / step)) : 1.0;
-    return plateau * core.n / (core.n + keys_half) * core.k / (core.k + curve.head_half) * filled;
+    return plateau * core.n / (core.n + keys_half) * head / (head + curve.head_half) * filled;
 }
 
 bool is_narrowed(const Kernel& kernel, Precision precision) {

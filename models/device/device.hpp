@@ -53,8 +53,8 @@ struct GemmCurve {
 };
 
 // Efficiency of fused attention, of peak, by the FLOPs that it executes: plateau * keys / (keys + keys_half) *
-// head size / (head size + head_half); of FlashAttention, whose kernels are made for multiples of 32, times head size
-// over the next of these (csrc/flash_attn/src/static_switch.h).
+// head size / (head size + head_half), of heads of 128 where they are larger; of FlashAttention, whose kernels are made
+// for multiples of 32, times head size over the next of these (csrc/flash_attn/src/static_switch.h).
 struct AttentionCurve {
     double forward = 1.0;  // plateaus
     double backward = 1.0;
@@ -90,6 +90,7 @@ struct Device {
     std::array<double, pass_classes> pass_efficiency{};
     AttentionCurve attention;
     AttentionCurve attention_cudnn;                   // of AttentionCore::cudnn
+    AttentionCurve attention_cudnn_9_13;              // of AttentionCore::cudnn_9_13
     AttentionCurve attention_triton;                  // of AttentionCore::triton
     AttentionCurve attention_eighth{.forward = 0.0};  // of operands in fp8, of their peak; 0: not measured
     Seconds kernel_launch;  // from the end of a kernel to the start of the next, when the host is ahead

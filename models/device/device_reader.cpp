@@ -116,11 +116,17 @@ void read_attention(Constants& constants, Device& device) {
     own.keys_half_backward = own.keys_half;
     constants.read_if_given("attention_keys_half_backward", own.keys_half_backward, not_negative);
     constants.read("attention_head_half", own.head_half, not_negative);
-    if (device.attention_cudnn.forward == 0) device.attention_cudnn = own;  // no faster kernels are known
+    AttentionCurve &cudnn = device.attention_cudnn, &before = device.attention_cudnn_9_13;
+    if (cudnn.forward == 0) cudnn = before = own;  // no faster kernels are known
     if (constants.has("attention_cudnn_forward")) {
-        device.attention_cudnn = own;
-        constants.read("attention_cudnn_forward", device.attention_cudnn.forward, of_wide_heads);
-        constants.read("attention_cudnn_backward", device.attention_cudnn.backward, of_wide_heads);
+        cudnn = own;
+        constants.read("attention_cudnn_forward", cudnn.forward, of_wide_heads);
+        constants.read("attention_cudnn_backward", cudnn.backward, of_wide_heads);
+        constants.read_if_given("attention_cudnn_keys_half", cudnn.keys_half, not_negative);
+        constants.read_if_given("attention_cudnn_keys_half_backward", cudnn.keys_half_backward, not_negative);
+        before = cudnn;
+        constants.read_if_given("attention_cudnn_9_13_keys_half", before.keys_half, not_negative);
+        constants.read_if_given("attention_cudnn_9_13_keys_half_backward", before.keys_half_backward, not_negative);
     }
     if (constants.has("attention_eighth_forward")) {
         constants.read("attention_eighth_forward", eighth.forward, of_wide_heads);

@@ -21,9 +21,9 @@ enum class KernelKind : std::uint8_t {
 };
 
 // flash: FlashAttention-2 and its like; cudnn: the vendor's kernels (cuDNN, FlashAttention-3), which use what Hopper
-// and later devices have for it; triton: the first FlashAttention in Triton, as MPT's attn_impl. One algorithm, three
-// rates.
-enum class AttentionCore : std::uint8_t { unfused, flash, cudnn, triton };
+// and later devices have for it; cudnn_9_13: cuDNN before 9.17, slower on Blackwell where sequences are short; triton:
+// the first FlashAttention in Triton, as MPT's attn_impl. One algorithm at several rates.
+enum class AttentionCore : std::uint8_t { unfused, flash, cudnn, triton, cudnn_9_13 };
 
 // What a pass over memory does, which decides how much of the bandwidth it reaches (Device::pass_efficiency):
 //   fused         what frameworks' fused kernels do, of one kind or another

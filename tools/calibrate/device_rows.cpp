@@ -255,8 +255,9 @@ bool is_told_by_steps(const DeviceConstant& constant, const Study& study) {
     if (constant.name == "gemm_eighth_plateau") return is_narrow(study.job.precision);
     const AttentionCurve &own = study.device.attention_cudnn, &flash = study.device.attention;
     const bool has_own = own.forward != flash.forward || own.backward != flash.backward;
-    const std::string_view core =
-        study.job.attention == AttentionCore::cudnn && has_own ? "attention_cudnn" : "attention";
+    const bool is_cudnn =
+        study.job.attention == AttentionCore::cudnn || study.job.attention == AttentionCore::cudnn_9_13;
+    const std::string_view core = is_cudnn && has_own ? "attention_cudnn" : "attention";
     return constant.name == fmt::format("{}_forward", core) || constant.name == fmt::format("{}_backward", core) ||
            constant.name.starts_with("pass_");
 }

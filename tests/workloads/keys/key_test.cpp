@@ -86,7 +86,7 @@ TEST(keys, tell_what_they_expect) {
               "expected a share above 0 and up to 1, got 0");
     EXPECT_THAT(test::mistakes("zero=4"), testing::HasSubstr("zero: expected a ZeRO stage from 0 to 3, got 4"));
     EXPECT_EQ(test::mistake_at({"attention=flush"}, "attention"),
-              "expected one of flash, cudnn, triton, unfused, got \"flush\", did you mean \"flash\"?");
+              "expected one of flash, cudnn, triton, unfused, cudnn_9_13, got \"flush\", did you mean \"flash\"?");
     EXPECT_EQ(test::mistake_at({"layout.tensor=2000000"}, "layout.tensor"),
               "expected at most 1048576 ranks, got 2000000");
 }
