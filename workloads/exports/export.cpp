@@ -81,6 +81,7 @@ void add_run(Comments& comments, const Job& job) {
     for (const std::string_view key : {"step", "first_use", "blocking_launches"}) comments.add_unusual(key);
     if (deepspeed) comments.add_unusual("cuda_graphs");
     comments.add_unusual("batch.document");
+    comments.add_if(job.attention == AttentionCore::cudnn_9_13, "attention");
     comments.add_if(job.batch.documents.mean_length() > 0, "batch.documents");
     add_faults(comments, job);
     add_fabric(comments, job.fabric);

@@ -220,6 +220,7 @@ TEST(exports, layers_that_a_launcher_has_no_flags_for_are_refused) {
 
 TEST(exports, settings_come_back_from_flags_of_megatron) {
     const std::vector<std::vector<std::string>> variants{
+        {"attention=cudnn_9_13", "precision=fp8"},
         {"dropout=true", "attention=unfused", "recompute=selective"},
         {R"(recompute={"method": "block", "layers": 3})"},
         {R"(recompute={"method": "uniform", "layers": 4})"},
