@@ -79,8 +79,8 @@ SizeListener size_listener(const po::variables_map& arguments, Seconds& foreseen
 
 Answer dry_run(const po::variables_map& arguments, const Study& study, const Plan& plan,
                const SimulationOptions& options) {
-    SizedStep step = size_step(plan, prepare(study)->costs(plan), {.folding = options.folding});
-    step.size.is_written_out = options.kept == Kept::ops;
+    const SizedStep step = size_step(plan, prepare(study)->costs(plan),
+                                     {.folding = options.folding, .is_written_out = options.kept == Kept::ops});
     if (given(arguments, "json")) return {size_json(step)};
     return {fmt::format("simulating takes {} (--fold {})\n", size_text(step.size), name(step.folding))};
 }

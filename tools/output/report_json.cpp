@@ -142,6 +142,10 @@ std::string report_json(const Report& report, const Plan& plan, const JobRecord&
         json["simulation"]["folding_error"] = {{"step", {-folding_error.step_below, folding_error.step_above}},
                                                {"exposed", folding_error.exposed}};
     }
+    if (report.exact) {
+        json["simulation"]["exact"] = {{"time_s", report.exact->time().value},
+                                       {"memory_bytes", whole_bytes(report.exact->memory())}};
+    }
     return json_text(json);
 }
 

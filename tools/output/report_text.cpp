@@ -184,6 +184,10 @@ std::string folding_text(const Report& report) {
             ", each for a stage at the pace of its slowest group; of jobs tried both ways, none took {:.1f} % less or "
             "{:.1f} % more than with --fold exact, nor had {:.0f} % more exposed communication",
             100 * folding_error.step_below, 100 * folding_error.step_above, 100 * folding_error.exposed);
+        if (report.exact) {
+            out += fmt::format("; that is foreseen to take {} and {}", to_text(report.exact->time()),
+                               to_text(report.exact->memory()));
+        }
     } else if (report.classes < report.ranks) {
         out += ", symmetry makes the others equal to these";
     }

@@ -255,16 +255,13 @@ Parameters parameters_of(std::string_view job) {
 
 void check_page_size(const Job& job) {
     check_ranks(job, "simulate");
-    const std::uint32_t ranks = job.layout.ranks();
-    const bool exact = resolved(Folding::automatic, ranks) == Folding::exact;
-    const std::uint32_t apart = exact ? std::max(ranks / job.layout.pipeline, 1U) : 1;
     const double operations = expected_operations(job);
-    if (operations * apart <= most_operations_of_page) return;
+    if (operations <= most_operations_of_page) return;
     leave_to_the_command_line(
         "batch.global",
-        fmt::format("{} micro-batches through {} layers are about {:.2g} operations, on up to {} ranks of a stage that "
-                    "are simulated apart; a page takes {:.2g} together",
-                    grouped(job.micro_batches()), job.model.layers, operations, apart, most_operations_of_page),
+        fmt::format("{} micro-batches through {} layers are about {:.2g} operations; a page takes "
+                    "{:.2g}",
+                    grouped(job.micro_batches()), job.model.layers, operations, most_operations_of_page),
         "simulate");
 }
 

@@ -70,7 +70,7 @@ Parameters parameters_of(std::string_view job);
 
 // Which jobs a page is made of while somebody waits.
 inline constexpr std::uint64_t most_ranks_of_page = 1U << 18U;
-// On all ranks that may be simulated apart: with the page at most some 1.2 GB, and mostly a quarter of it.
+// Of one rank of each stage: with the page at most some 1.2 GB, and mostly a quarter of it.
 inline constexpr double most_operations_of_page = 1e7;
 // Of a step whose layout is searched: every division of them is looked at.
 inline constexpr std::uint64_t most_sequences_of_search = 1'000'000;

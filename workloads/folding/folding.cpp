@@ -17,9 +17,6 @@ namespace {
 
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
-// Up to here, telling classes apart costs little beside the rest, and running one for every rank a few seconds.
-constexpr std::uint32_t exact_ranks = 512;
-
 // The distinct algorithms that the calls of a family run, in the order of the calls.
 std::vector<Choice> choices_of(Family& family) {
     std::vector<Choice> choices;
@@ -127,14 +124,9 @@ std::vector<Split> splits_of(const Plan& plan, const Symmetry::Colours& colours,
 
 }  // namespace
 
-Folding resolved(Folding folding, std::uint32_t ranks) {
-    if (folding != Folding::automatic) return folding;
-    return ranks <= exact_ranks ? Folding::exact : Folding::stages;
-}
-
 RankClasses fold(const Plan& plan, const Topology& topology, Families& families, Folding folding) {
+    WEFT_CHECK(folding != Folding::automatic, "folding without a choice");
     const std::vector<std::uint32_t> stage = stage_of_ranks(plan);
-    folding = resolved(folding, static_cast<std::uint32_t>(stage.size()));
     const Faults& faults = plan.job.faults;
     std::vector<std::uint32_t> start = has_jitter(faults) || folding == Folding::none
                                            ? numbers_below<std::uint32_t>(stage.size())

@@ -14,7 +14,7 @@
 namespace weft {
 
 enum class Folding : std::uint8_t {
-    automatic,  // exact up to 512 ranks, by stages beyond
+    automatic,  // exact where that is foreseen to be soon done (exact_where), by stages elsewhere
     exact,      // ranks that cannot differ in time are one class: the result is that of all ranks on their own
     stages,  // the ranks of a stage are one class, at the pace of its slowest group: exact where groups of a stage are
              // equal, elsewhere within folding_error
@@ -57,8 +57,6 @@ struct RankClasses {
     std::vector<Split> splits;
 };
 
+// `folding`: not automatic, which asks how large the step would be (workloads/step).
 RankClasses fold(const Plan& plan, const Topology& topology, Families& families, Folding folding);
-
-// What `automatic` comes to for so many ranks.
-Folding resolved(Folding folding, std::uint32_t ranks);
 }  // namespace weft

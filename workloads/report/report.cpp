@@ -239,6 +239,7 @@ Report make_report(const Simulation& run) {
                                    since_start(run.timeline.end), hottest_of_class);
     report.classes = static_cast<std::uint32_t>(program.classes.size());
     report.folding = run.step.folding;
+    report.exact = run.step.exact;
     report.splits = run.step.splits;
     report.events = run.timeline.events;
     report.solves = run.timeline.solves;

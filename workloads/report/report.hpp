@@ -75,7 +75,8 @@ struct Report {
     std::uint32_t ranks = 0;
     std::uint32_t classes = 0;  // of ranks, that were simulated for all
     Folding folding = Folding::exact;
-    std::vector<Split> splits;  // why there are more classes than stages
+    std::optional<StepSize> exact;  // Step::exact
+    std::vector<Split> splits;      // why there are more classes than stages
     std::uint64_t events = 0, solves = 0;
 
     double metric(std::string_view key) const;  // LogicError if there is none

@@ -54,12 +54,8 @@ Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_pt
     check_length(plan);
     WEFT_CHECK(prepared->topology().ranks_per_node == plan.job.ranks_per_node, "a topology of other nodes");
     Simulation run{.options = options, .plan = std::move(plan), .prepared = std::move(prepared)};
-    const auto on_size = [&options](StepSize size) {
-        size.is_written_out = options.kept == Kept::ops;
-        options.on_size(size);
-    };
-    run.step = build(run.plan, run.prepared->costs(run.plan),
-                     {options.folding, options.on_size ? SizeListener(on_size) : SizeListener()});
+    const bool is_written_out = options.kept == Kept::ops;
+    run.step = build(run.plan, run.prepared->costs(run.plan), {options.folding, options.on_size, is_written_out});
     if (costs == Costs::forgotten) run.prepared->forget();
     run.timeline = simulate(run.step.program, run.topology(), options.network, options.recording, options.on_progress);
     if (options.slices > 0) {

@@ -99,11 +99,8 @@ std::vector<JobError> objections(const Job& job, const MachineInfo& machine, Sea
 }
 
 std::size_t PlanResult::count(Verdict verdict) const {
-    const auto among = [this](Verdict each) {
-        return static_cast<std::size_t>(std::ranges::count(candidates, each, &ScreenedCandidate::verdict));
-    };
-    return verdict == Verdict::refused ? considered - among(Verdict::does_not_fit) - among(Verdict::fits)
-                                       : among(verdict);
+    if (verdict == Verdict::refused) return considered - count(Verdict::does_not_fit) - count(Verdict::fits);
+    return static_cast<std::size_t>(std::ranges::count(candidates, verdict, &ScreenedCandidate::verdict));
 }
 
 std::size_t PlanResult::timed() const {

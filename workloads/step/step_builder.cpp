@@ -25,12 +25,25 @@ std::string name_of(const RankClasses& classes, std::size_t number) {
 struct Parts {
     std::vector<Script> scripts;
     Families families;
-    RankClasses classes;
-
-    StepSize size(const Plan& plan, const Topology& topology) {
-        return size_of(plan, scripts, classes, families, topology);
-    }
+    RankClasses classes{};
+    std::optional<StepSize> exact{};  // Step::exact
 };
+
+StepSize size_of(Parts& parts, const Plan& plan, const Topology& topology, const StepOptions& options) {
+    StepSize size = size_of(plan, parts.scripts, parts.classes, parts.families, topology);
+    size.is_written_out = options.is_written_out;
+    return size;
+}
+
+// Whether ranks are folded exactly, as they are then.
+bool fold_exactly(Parts& parts, const Plan& plan, const Topology& topology, const StepOptions& options) {
+    if (plan.job.layout.ranks() > exact_where.ranks) return false;
+    parts.classes = fold(plan, topology, parts.families, Folding::exact);
+    const StepSize size = size_of(parts, plan, topology, options);
+    if (size.time() <= exact_where.time && size.memory() <= exact_where.memory) return true;
+    parts.exact = size;
+    return false;
+}
 
 // `script_of` a stage.
 template <class ScriptOf>
@@ -38,13 +51,16 @@ Parts parts_of(const Plan& plan, CostsPool& pool, const StepOptions& options, Sc
     std::vector<Script> scripts;
     for (std::uint32_t stage = 0; stage < plan.stages.size(); ++stage) scripts.push_back(script_of(stage));
     Families families(plan, pool, scripts);
-    RankClasses classes = fold(plan, pool.topology(), families, resolved(options.folding, plan.job.layout.ranks()));
-    return {std::move(scripts), std::move(families), std::move(classes)};
+    Parts parts{std::move(scripts), std::move(families)};
+    const bool automatic = options.folding == Folding::automatic;
+    if (automatic && fold_exactly(parts, plan, pool.topology(), options)) return parts;
+    parts.classes = fold(plan, pool.topology(), parts.families, automatic ? Folding::stages : options.folding);
+    return parts;
 }
 
 Step build(const Plan& plan, CostsPool& pool, const StepOptions& options, Parts parts) {
-    auto& [scripts, families, classes] = parts;
-    if (options.on_size) options.on_size(parts.size(plan, pool.topology()));
+    auto& [scripts, families, classes, exact] = parts;
+    if (options.on_size) options.on_size(size_of(parts, plan, pool.topology(), options));
     ProgramBuilder builder(lanes::names(), plan.device.interference);
     GroupSets groups(plan, families, classes, builder);
     builder.reserve(sum_of<std::size_t>(scripts, [](const Script& script) { return script.actions().size(); }));
@@ -58,6 +74,7 @@ Step build(const Plan& plan, CostsPool& pool, const StepOptions& options, Parts 
     }
     step.work_origins = std::move(placer).take_origins();
     step.folding = classes.folding;
+    step.exact = exact;
     step.splits = std::move(classes.splits);
     step.class_of_rank = std::move(classes.of_rank);
     step.program = builder.finish();
@@ -84,7 +101,7 @@ Step build_start_up(const Plan& plan, CostsPool& pool, const StepOptions& option
 
 SizedStep size_step(const Plan& plan, CostsPool& pool, const StepOptions& options) {
     Parts parts = parts_of_step(plan, pool, options);
-    return {parts.size(plan, pool.topology()), parts.classes.folding};
+    return {size_of(parts, plan, pool.topology(), options), parts.classes.folding};
 }
 
 }  // namespace weft

@@ -242,8 +242,10 @@ struct Step {
     Table<RankClassId, std::uint32_t> stage;   // of each rank class
     std::vector<std::uint32_t> class_of_rank;  // empty where classes are the stages
     Folding folding = Folding::exact;          // as was done
-    std::vector<Split> splits;                 // why there are more classes than stages
-    std::vector<WorkOrigin> work_origins;      // of Program::work, by its number
+    // Where automatic folding foresaw that exact would take too long or too much: how large that would be.
+    std::optional<StepSize> exact{};
+    std::vector<Split> splits;             // why there are more classes than stages
+    std::vector<WorkOrigin> work_origins;  // of Program::work, by its number
 
     RankClassId class_of_stage(std::uint32_t number) const {  // the first
         const auto first = std::ranges::find(stage, number);
@@ -258,8 +260,18 @@ using SizeListener = std::function<void(const StepSize&)>;
 struct StepOptions {
     Folding folding = Folding::stages;
     SizeListener on_size{};
+    bool is_written_out = false;     // afterwards: StepSize::is_written_out
     bool merges_equal_links = true;  // sim/network/equal_links; only who adds more traffic keeps them apart
 };
+
+// Where Folding::automatic is exact: where that is foreseen to stay within these. Of more ranks nobody asks, which
+// would take longer than to simulate their stages.
+struct ExactWhere {
+    Seconds time{3.0};
+    Bytes memory{0x1p30};
+    std::uint32_t ranks = 2048;
+};
+inline constexpr ExactWhere exact_where;
 
 // One step of the kind that the job asks for; what comes before the first one. The pool is of the plan's library.
 Step build_step(const Plan& plan, CostsPool& pool, const StepOptions& options = {});

@@ -85,12 +85,12 @@ TEST(site, refuses_jobs_too_large_for_a_page_with_the_numbers) {
     const auto refused = [](const std::string& target) { return told(answer_to(target)).at("diagnostics").at(0); };
     const SortedJson of_step = refused(
         "/simulate?machine=frontier&model=gpt-neox-20b&nodes=16&layout.tensor=4&"
-        "layout.pipeline=4&zero=1&recompute=full&batch.micro=1&batch.global=8000");
+        "layout.pipeline=4&zero=1&recompute=full&batch.micro=1&batch.global=160000");
     EXPECT_EQ(of_step.at("key"), "batch.global");
-    EXPECT_EQ(
-        of_step.at("message"),
-        "1,000 micro-batches through 44 layers are about 7.1e+05 operations, on up to 32 ranks of a stage that are "
-        "simulated apart; a page takes 1e+07 together; weft simulate job.json takes more");
+    EXPECT_EQ(of_step.at("message"),
+              "20,000 micro-batches through 44 layers are about 1.4e+07 operations; a page takes 1e+07; weft simulate "
+              "job.json "
+              "takes more");
     const SortedJson of_search = refused("/plan?machine=frontier&model=gpt-neox-20b&nodes=1&batch.global=4000000000");
     EXPECT_EQ(of_search.at("message"),
               "4,000,000,000 sequences are more than the 1,000,000 of a page; weft plan job.json takes more");

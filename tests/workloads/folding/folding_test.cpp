@@ -130,11 +130,23 @@ TEST(folding, tells_groups_apart_that_span_nodes_from_those_that_do_not) {
     EXPECT_EQ(folded.splits.front().reason, "groups of unequal members or shape on nodes");
 }
 
-TEST(folding, is_exact_up_to_512_ranks_unless_asked_otherwise) {
-    Settings small = layout(8, 1, 4), large = layout(8, 1, 65);
-    for (Settings* settings : {&small, &large}) settings->push_back("machine=dgx-h100");
-    EXPECT_EQ(report(test::small_study(small), Folding::automatic).folding, Folding::exact);
-    EXPECT_EQ(report(test::small_study(large), Folding::automatic).folding, Folding::stages);
+TEST(folding, is_exact_where_that_is_foreseen_to_be_soon_done) {
+    const auto automatic = [](Settings settings, const char* machine) {
+        settings.push_back(std::string("machine=") + machine);
+        return report(test::small_study(settings), Folding::automatic);
+    };
+    const Report soon = automatic(layout(8, 1, 65), "dgx-h100");
+    EXPECT_EQ(soon.folding, Folding::exact);
+    EXPECT_FALSE(soon.exact);
+    Settings many = layout(8, 4, 32);
+    many.emplace_back("batch.global=32768");
+    const Report late = automatic(many, "frontier");
+    EXPECT_EQ(late.folding, Folding::stages);
+    ASSERT_TRUE(late.exact);
+    EXPECT_GT(late.exact->time(), exact_where.time);
+    const Report unasked = automatic(layout(8, 1, 257), "dgx-h100");  // 2,056 ranks
+    EXPECT_EQ(unasked.folding, Folding::stages);
+    EXPECT_FALSE(unasked.exact);
 }
 
 }  // namespace
