@@ -144,7 +144,7 @@ std::string report_json(const Report& report, const Plan& plan, const JobRecord&
     }
     if (report.exact) {
         json["simulation"]["exact"] = {{"time_s", report.exact->time().value},
-                                       {"memory_bytes", whole_bytes(report.exact->memory())}};
+                                       {"memory_bytes", report.exact->memory().value}};
     }
     return json_text(json);
 }
