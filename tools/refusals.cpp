@@ -169,14 +169,16 @@ std::string what_would_fit(const po::variables_map& arguments, Folding asked, co
     std::string lines;
     const auto offer = [&](const std::string& how, std::optional<SizedStep> step) {
         if (!step) return false;
-        step->size.is_written_out = refused.size.is_written_out;
         if (step->size.memory() > refused.limit) return false;
         lines += fmt::format("  {}: {}\n", how, size_text(step->size));
         return true;
     };
+    const auto options_of = [&](Folding folding) {
+        return StepOptions{.folding = folding, .is_written_out = refused.size.is_written_out};
+    };
     for (const Folding folding : {Folding::exact, Folding::stages}) {
         if (folding != asked && (asked == Folding::none || folding == Folding::stages)) {
-            offer(fmt::format("--fold {}", name(folding)), size_with(arguments, "", {.folding = folding}));
+            offer(fmt::format("--fold {}", name(folding)), size_with(arguments, "", options_of(folding)));
         }
     }
     const Plan plan = make_plan(job_study(arguments));
@@ -185,7 +187,7 @@ std::string what_would_fit(const po::variables_map& arguments, Folding asked, co
     for (auto fewer = static_cast<std::uint32_t>(micro_batches * share); fewer > 0; fewer /= 2) {
         const std::string batch = fmt::format("batch.global={}", fewer * together);
         if (offer(fmt::format("--set {} ({} micro-batches instead of {})", batch, fewer, micro_batches),
-                  size_with(arguments, batch, {.folding = asked}))) {
+                  size_with(arguments, batch, options_of(asked)))) {
             break;
         }
     }

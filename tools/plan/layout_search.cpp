@@ -23,8 +23,8 @@ struct Workbench {
     std::vector<std::unique_ptr<Screen>> screens;
 };
 
-// Candidates that follow one another and share a layout: where they begin and end, what became of them, and how many
-// were refused for what.
+// Candidates that follow one another and share a layout: where they begin and end in the space, and once they are
+// screened in PlanResult::candidates; what became of them; how many were refused for what.
 struct Block {
     std::size_t first = 0, end = 0;
     std::vector<ScreenedCandidate> screened{};  // without the refused ones, but where every candidate is asked for

@@ -259,8 +259,7 @@ void check_page_size(const Job& job) {
     if (operations <= most_operations_of_page) return;
     leave_to_the_command_line(
         "batch.global",
-        fmt::format("{} micro-batches through {} layers are about {:.2g} operations; a page takes "
-                    "{:.2g}",
+        fmt::format("{} micro-batches through {} layers are about {:.2g} operations; a page takes {:.2g}",
                     grouped(job.micro_batches()), job.model.layers, operations, most_operations_of_page),
         "simulate");
 }

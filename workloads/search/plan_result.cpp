@@ -119,6 +119,7 @@ const ScreenedCandidate& PlanResult::nearest_miss() const {
 }
 
 PlanResult::NearestRefusal PlanResult::nearest_refusal() const {
+    WEFT_CHECK(considered > 0, "a search without candidates");
     NearestRefusal nearest;
     for (const Candidate& one : space.candidates()) {
         Job job = space.bases()[one.base].job;

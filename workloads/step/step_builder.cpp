@@ -26,22 +26,24 @@ struct Parts {
     std::vector<Script> scripts;
     Families families;
     RankClasses classes{};
-    std::optional<StepSize> exact{};  // Step::exact
+    std::optional<StepSize> size{}, exact{};  // of these classes, once asked; Step::exact
 };
 
-StepSize size_of(Parts& parts, const Plan& plan, const Topology& topology, const StepOptions& options) {
-    StepSize size = size_of(plan, parts.scripts, parts.classes, parts.families, topology);
-    size.is_written_out = options.is_written_out;
-    return size;
+const StepSize& size_of(Parts& parts, const Plan& plan, const Topology& topology, const StepOptions& options) {
+    if (!parts.size) {
+        parts.size = size_of(plan, parts.scripts, parts.classes, parts.families, topology);
+        parts.size->is_written_out = options.is_written_out;
+    }
+    return *parts.size;
 }
 
 // Whether ranks are folded exactly, as they are then.
 bool fold_exactly(Parts& parts, const Plan& plan, const Topology& topology, const StepOptions& options) {
     if (plan.job.layout.ranks() > exact_where.ranks) return false;
     parts.classes = fold(plan, topology, parts.families, Folding::exact);
-    const StepSize size = size_of(parts, plan, topology, options);
+    const StepSize& size = size_of(parts, plan, topology, options);
     if (size.time() <= exact_where.time && size.memory() <= exact_where.memory) return true;
-    parts.exact = size;
+    parts.exact = std::exchange(parts.size, {});
     return false;
 }
 
@@ -59,8 +61,8 @@ Parts parts_of(const Plan& plan, CostsPool& pool, const StepOptions& options, Sc
 }
 
 Step build(const Plan& plan, CostsPool& pool, const StepOptions& options, Parts parts) {
-    auto& [scripts, families, classes, exact] = parts;
     if (options.on_size) options.on_size(size_of(parts, plan, pool.topology(), options));
+    auto& [scripts, families, classes, size, exact] = parts;
     ProgramBuilder builder(lanes::names(), plan.device.interference);
     GroupSets groups(plan, families, classes, builder);
     builder.reserve(sum_of<std::size_t>(scripts, [](const Script& script) { return script.actions().size(); }));
