@@ -69,6 +69,10 @@ bool has_background(const Fabric& fabric, std::string_view link_class) {
                                [&](const auto& load) { return load.first == link_class && load.second > 0.0; });
 }
 
+bool has_background(const Fabric& fabric) {
+    return std::ranges::any_of(fabric.background, [](const auto& load) { return load.second > 0.0; });
+}
+
 void add_load(Fabric& fabric, double share, const std::vector<std::string>& link_classes) {
     const std::vector<std::pair<std::string, double>> said = fabric.background;
     for (const std::string& name : link_classes) {

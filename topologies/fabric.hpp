@@ -67,8 +67,11 @@ struct Fabric {
     std::optional<RouteChoice> routing{};    // absent: the machine's own
     std::vector<std::uint32_t> placement{};  // the machine's node that each node of the job is; empty: the first ones
     // By link class: the share of its bandwidth that other traffic takes, at least 0 and below 1. Packets wait for it,
-    // too (see waiting_time).
+    // too (see topologies/other_traffic).
     std::vector<std::pair<std::string, double>> background{};
+    // Between switches others come as flows: with this probability, above 0 and below 1, none of the job's links is
+    // busier with them than is taken. Absent: all links carry the average.
+    std::optional<double> quantile{};
     std::vector<LinkFault> link_faults{};
     bool operator==(const Fabric&) const = default;
 };
@@ -78,18 +81,8 @@ constexpr bool may_be_background(double share) { return share >= 0.0 && share < 
 // Other traffic on these link classes, but where something is said of one already.
 void add_load(Fabric& fabric, double share, const std::vector<std::string>& link_classes);
 
-bool has_background(const Fabric& fabric, std::string_view link_class);  // any other traffic
-
-// What other traffic on a link costs besides its share of the bandwidth.
-// What links carry at once, as far as queues go: the largest packet of InfiniBand and of RoCE (InfiniBand Architecture
-// Specification, volume 1, "MTU"). Taken for every fabric.
-inline constexpr Bytes largest_packet{4096.0};
-
-// How long a packet waits on average for others of its size that take `share` (0 to below 1) of a link and come at
-// random: share / (2 (1 - share)) times what the link needs for one of them, the waiting time of an M/D/1 queue
-// (Pollaczek and Khinchine; Kleinrock, "Queueing Systems" I, 1975, section 5.6).
-constexpr Seconds waiting_time(double share, BytesPerSecond bandwidth) {
-    return largest_packet / bandwidth * (share / (2.0 * (1.0 - share)));
-}
+// Whether there is any other traffic: on links of a class, on any links.
+bool has_background(const Fabric& fabric, std::string_view link_class);
+bool has_background(const Fabric& fabric);
 
 }  // namespace weft

@@ -10,6 +10,7 @@
 #include "sim/io/shipped.hpp"
 #include "topologies/block_router.hpp"
 #include "topologies/blocks/block.hpp"
+#include "topologies/other_traffic.hpp"
 
 namespace weft {
 
@@ -76,21 +77,6 @@ void check_placement(const MachineInfo& machine, std::uint32_t nodes, std::span<
             throw RangeError("{} has nodes 0 to {}, not {}", machine.name, machine.nodes - 1, node);
         }
         if (taken[node]++ > 0) throw RangeError("a placement has node {} twice", node);
-    }
-}
-
-// Other traffic takes its share of every link of the class, and packets wait for it.
-void add_background(Topology& topology, const Fabric& fabric) {
-    for (const std::pair<std::string, double>& load : fabric.background) {
-        const auto known = std::ranges::find(topology.classes, load.first, &LinkClass::name);
-        if (known == topology.classes.end()) {
-            throw RangeError("{} has no link class \"{}\" for background traffic", topology.name, load.first);
-        }
-        if (!may_be_background(load.second)) {
-            throw RangeError("background traffic takes a share from 0 to below 1, not {}", load.second);
-        }
-        known->latency += waiting_time(load.second, known->bandwidth);
-        known->bandwidth *= 1.0 - load.second;
     }
 }
 
@@ -270,7 +256,7 @@ Topology Machine::topology(std::uint32_t nodes, const Fabric& fabric) const {
     Topology topology = build_topology(info_.name, nodes, blocks_->node, blocks_->classes,
                                        blocks_->network->first(reached), std::move(seating));
     topology.routing = choice.routing;
-    add_background(topology, fabric);
+    add_other_traffic(topology, fabric);
     add_link_faults(topology, fabric.link_faults);
     return topology;
 }

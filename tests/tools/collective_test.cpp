@@ -170,34 +170,37 @@ TEST(collective, samples_of_ecmp_vary_by_their_hashes) {
         times.push_back(one.at("rows").at(0).at("time_s").get<double>());
     }
     const SortedJson drawn = collective_json(of + "--routing ecmp:3 --samples 7");
-    EXPECT_EQ(drawn.at("jitter").at("hashes_from"), "ecmp:3");
+    EXPECT_EQ(drawn.at("samples").at("hashes_from"), "ecmp:3");
     const SortedJson& row = drawn.at("rows").at(0);
     EXPECT_NEAR(row.at("time_s").get<double>(), times[0], 1e-9 * times[0]);
     std::ranges::sort(times);
     EXPECT_LT(times.front(), times.back());
     EXPECT_NEAR(row.at("sampled").at("p50_s").get<double>(), times[3], 1e-9 * times[3]);
     EXPECT_NEAR(row.at("sampled").at("p99_s").get<double>(), times.back(), 1e-9 * times.back());
-    EXPECT_EQ(run_weft("collective " + of + "--routing ecmp --samples 5 --jitter 0.1 --jobs 1").out,
-              run_weft("collective " + of + "--routing ecmp --samples 5 --jitter 0.1 --jobs 2").out);
+    EXPECT_EQ(run_weft("collective " + of + "--routing ecmp --samples 5 --jobs 1").out,
+              run_weft("collective " + of + "--routing ecmp --samples 5 --jobs 2").out);
 }
 
-TEST(collective, samples_vary_by_a_jitter_that_is_stated) {
-    const std::string of = "all_reduce --machine frontier --ranks 64 --sizes 64K,64M --samples 200 --jitter ";
-    const SortedJson steady = collective_json(of + "0");
-    for (const SortedJson& row : steady.at("rows")) {
-        for (const char* const key : {"p50_s", "p95_s", "p99_s"}) {
-            EXPECT_NEAR(row.at("sampled").at(key).get<double>() / row.at("time_s").get<double>(), 1.0, 1e-9);
-        }
+// De Sensi et al., SC24 (arXiv 2408.14090): on 1,024 GPUs others cost Leonardo's all-reduce up to half of its goodput,
+// Slingshot's hardly any. GPCNeT on 64 nodes of Slingshot (Cray System Management, fabric validation): 1.0 times as
+// slow beside congestors, on average and for 99 %.
+TEST(collective, meets_flows_of_others_as_published_fabrics_do) {
+    const auto row = [](const std::string& of) {
+        return collective_json("all_reduce --machine " + of).at("rows").at(0);
+    };
+    const auto slower = [&](const SortedJson& of, const char* quantile) {
+        return of.at("congested").at(quantile).get<double>() / of.at("time_s").get<double>();
+    };
+    const SortedJson leonardo = row("leonardo --ranks 1024 --sizes 1G --load 0.3");
+    EXPECT_GT(slower(leonardo, "p50_s"), 1.2);
+    EXPECT_GT(slower(leonardo, "p95_s"), slower(leonardo, "p50_s"));
+    EXPECT_GT(slower(leonardo, "p99_s"), slower(leonardo, "p95_s"));
+    EXPECT_LT(slower(leonardo, "p99_s"), 2.0);
+    for (const char* const slingshot : {"alps --ranks 1024", "lumi-g --ranks 1024", "perlmutter --ranks 256"}) {
+        const std::string of = std::string(slingshot) + " --sizes 1G --load ";
+        EXPECT_LT(slower(row(of + "0.3"), "p99_s"), 1.05) << slingshot;
+        EXPECT_FALSE(row(of + "0").contains("congested"));
     }
-    const SortedJson json = collective_json(of + "0.2");
-    EXPECT_EQ(json.at("jitter").at("source"), "assumed");
-    for (const SortedJson& row : json.at("rows")) {
-        EXPECT_LT(row.at("time_s"), row.at("sampled").at("p50_s"));
-        EXPECT_LT(row.at("sampled").at("p50_s"), row.at("sampled").at("p95_s"));
-        EXPECT_LT(row.at("sampled").at("p95_s"), row.at("sampled").at("p99_s"));
-    }
-    EXPECT_EQ(run_weft("collective " + of + "0.2 --jobs 1").out, run_weft("collective " + of + "0.2 --jobs 3").out);
-    EXPECT_NE(run_weft("collective " + of + "0.2").out, run_weft("collective " + of + "0.2 --seed 1").out);
 }
 
 void expect_refused(const std::string& arguments, const std::string& because) {
@@ -224,9 +227,8 @@ TEST(collective, refusals_say_what_there_is) {
     expect_refused("all_reduce --machine frontier --ranks 8 --background slingshot.globel=0.2", "slingshot.global");
     expect_refused("all_reduce --machine frontier --ranks 8 --background x=2", "below 1");
     expect_refused("all_reduce --machine frontier --ranks 8 --load 1", "below 1");
-    expect_refused("all_reduce --machine frontier --ranks 8 --samples 10", "state one with --jitter");
-    expect_refused("all_reduce --machine frontier --ranks 8 --jitter 0.1", "only with --samples");
-    expect_refused("all_reduce --machine frontier --ranks 8 --samples 10 --jitter 2", "from 0 to 1");
+    expect_refused("all_reduce --machine frontier --ranks 8 --samples 10", "here it is adaptive");
+    expect_refused("all_reduce --machine frontier --ranks 8 --jobs 2", "only with --samples");
     expect_refused("all_reduce --machine frontier --ranks 8 --calls late", "blocking, queued");
 }
 

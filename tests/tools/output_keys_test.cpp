@@ -111,7 +111,7 @@ TEST_F(output_keys, stay_what_they_were) {
         {"volume --view logger", "volume job.json --view logger --json"},
         {"collective", "collective all_reduce --machine dgx-h100 --ranks 8 --compare measured.csv --explain --json"},
         {"collective --samples",
-         "collective all_reduce --machine dgx-h100 --ranks 8 --sizes 1M --load 0.5 --samples 10 --jitter 0.1 --json"},
+         "collective all_reduce --machine megascale --ranks 16 --sizes 1M --load 0.5 --samples 10 --json"},
         {"traffic", "traffic shift --machine dgx-h100 --ranks 16 --load 0.5 --json"},
         {"replay", "replay two.goal --machine dgx-h100 --json"},
         {"topology", "topology dgx-h100 --nodes 2 --json"},

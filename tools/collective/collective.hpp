@@ -22,46 +22,9 @@
 
 namespace weft {
 
-// How the time of a collective spreads where its messages take longer or shorter by chance.
-
-// Of every message the time is its expected one times a factor of its own: log-normal, of mean 1 and this standard
-// deviation. No machine file says one that was measured: whoever asks states it.
-struct JitterTerms {
-    double deviation = 0.0;
-    std::uint32_t samples = 0;  // 0: none asked
-    std::uint64_t seed = 0;
-    unsigned jobs = 1;  // threads; the result is the same for any number
-};
-
-// Rounds in lock step: each lasts as long as the slowest of its messages.
-struct JitteredRounds {
-    Seconds each;  // without jitter
-    std::uint64_t rounds = 1;
-    double messages = 1.0;  // of a round
-};
-
 struct TimeQuantiles {
     Seconds p50, p95, p99;  // by nearest rank
 };
-
-// The slowest of so many factors, at probability `p` (above 0, below 1) of being less: one draw in place of all.
-double slowest_factor(double deviation, double messages, double p);
-
-TimeQuantiles quantiles(std::vector<Seconds> times);  // of one at least
-
-// `fixed`: what does not vary, the launch and the host. One of the samples, and all of them: one at least.
-Seconds sampled_time(Seconds fixed, std::span<const JitteredRounds> rounds, const JitterTerms& terms,
-                     std::size_t sample);
-TimeQuantiles sampled_times(Seconds fixed, std::span<const JitteredRounds> rounds, const JitterTerms& terms);
-
-// What of a call varies with jitter.
-struct JitteredCall {
-    Seconds fixed;  // launches
-    std::vector<JitteredRounds> rounds{};
-};
-
-// Together what CollectiveSet::time() gives: the time of a stretch falls equally on its rounds.
-JitteredCall jittered_call(CollectiveSet& set, const Topology& topology, const Choice& choice, Bytes message);
 
 // Whether the host waits for each call before it issues the next.
 enum class Calls : std::uint8_t { blocking, queued };
@@ -81,12 +44,10 @@ struct CollectiveRequest {
     SizeConvention convention = SizeConvention::nccl;
     std::vector<Bytes> messages{};     // full buffers
     std::size_t hottest_of_class = 0;  // rows of links that are named of each class
-    JitterTerms jitter{};
+    std::uint32_t samples = 0;         // of calls routed by ECMP; 0: none asked
+    unsigned jobs = 1;                 // threads for them; the result is the same for any number
 
     RouteChoice routing() const { return fabric.routing.value_or(machine.info().routing); }
-    // Whether each sample has hashes of its own: with a seed that is so much above the fabric's as it has samples
-    // before it.
-    bool draws_hashes() const { return jitter.samples > 0 && routing().routing == Routing::ecmp; }
 };
 
 // The library's choice, or an OptionError that says what there is instead.
@@ -153,7 +114,8 @@ struct CollectiveRow {
     bool shares_ports = false;  // groups go through the same NICs
     std::vector<ClassUtilization> links{};
     std::vector<HotLink> hottest{};            // as many as the request asks for
-    std::optional<TimeQuantiles> sampled{};    // of the time, if samples are asked for
+    std::optional<TimeQuantiles> sampled{};    // of the time, where hashes are drawn
+    std::optional<TimeQuantiles> congested{};  // of the time, as flows of others meet the call at random
     std::vector<PhaseFacts> phases{};          // if explained
     std::vector<CandidateFacts> candidates{};  // if explained: in the order of the library's table
 };

@@ -165,26 +165,17 @@ Calls calls_option(const po::variables_map& arguments) {
     return one_of(arguments, "calls", {"blocking", "queued"}) == 0 ? Calls::blocking : Calls::queued;
 }
 
-// A standard deviation from 0 to 1, which may be left out where `hashes` vary.
-JitterTerms jitter_option(const po::variables_map& arguments, bool hashes) {
+void read_samples(const po::variables_map& arguments, CollectiveRequest& request) {
     if (arguments.count("samples") == 0) {
-        for (const char* const option : {"jitter", "seed", "jobs"}) {
-            if (arguments.count(option) > 0) throw OptionError("--{}: only with --samples", option);
-        }
-        return {};
+        if (arguments.count("jobs") > 0) throw OptionError("--jobs: only with --samples");
+        return;
     }
-    const std::string text = option_text(arguments, "jitter");
-    if (text.empty() && !hashes) {
-        throw OptionError(
-            "--samples: no machine file has a jitter that was measured; state one with --jitter, as in 0.05");
+    if (request.routing().routing != Routing::ecmp) {
+        throw OptionError("--samples: of calls routed by ECMP, each with other hashes (--routing ecmp); here it is {}",
+                          to_text(request.routing()));
     }
-    JitterTerms terms{.samples = *count_option(arguments, {.name = "samples", .most = 10'000'000}),
-                      .seed = count_option(arguments, {.name = "seed", .least = 0}).value_or(0),
-                      .jobs = threads_option(arguments)};
-    if (text.empty()) return terms;
-    terms.deviation = parse_as<double>(text).value_or(-1.0);
-    if (terms.deviation >= 0.0 && terms.deviation <= 1.0) return terms;
-    throw unexpected("jitter", "a number from 0 to 1", text);
+    request.samples = *count_option(arguments, {.name = "samples", .most = 10'000'000});
+    request.jobs = threads_option(arguments);
 }
 
 CollectiveRequest collective_request(const po::variables_map& arguments) {
@@ -199,7 +190,7 @@ CollectiveRequest collective_request(const po::variables_map& arguments) {
     request.calls = calls_option(arguments);
     request.convention = one_of(arguments, "format", {"nccl", "osu"}) == 0 ? SizeConvention::nccl : SizeConvention::osu;
     request.hottest_of_class = 3;
-    request.jitter = jitter_option(arguments, request.routing().routing == Routing::ecmp);
+    read_samples(arguments, request);
     request.detail = arguments["explain"].as<bool>() ? Detail::explained : Detail::plain;
     for (const Bytes size : parse_sizes(option_text(arguments, "sizes"), "sizes")) {
         request.messages.push_back(full_size(op, size, request.convention, request.layout.members()));

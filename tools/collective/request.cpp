@@ -3,15 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/policies/policy.hpp>
-#include <boost/math/special_functions/erf.hpp>
-#include <cmath>
 #include <utility>
 
-#include "sim/base/hash.hpp"
 #include "sim/collective/algorithm.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "tools/parallel.hpp"
 
 namespace weft {
 namespace {
@@ -58,22 +53,6 @@ std::string shape_text(const GroupShape& shape) {
                       names_text(bounds));
 }
 
-// In long double, as by default, functions are set up at start-up to digits that not all have: under valgrind that
-// threw.
-using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
-
-// Between 0 and 1, neither of them.
-double uniform(std::uint64_t seed, std::uint64_t sample, std::uint64_t round) {
-    return (static_cast<double>(hash_of({seed, sample, round}) >> 11U) + 0.5) * 0x1p-53;
-}
-
-double messages_in_round(const Phase& phase, std::uint32_t members) {
-    if (phase.peer == Peer::all) return members * (members - 1.0);
-    double messages = 0.0;
-    for_each_message(phase, members, [&](std::uint32_t, std::uint32_t, double) { ++messages; });
-    return messages;
-}
-
 }  // namespace
 
 void check_preference(const Library& library, Collective op, const Preference& preference) {
@@ -100,67 +79,6 @@ Choice choose(CollectiveSet& set, const CollectiveRequest& request, Bytes messag
     if (const auto choice = set.costs().choose(request.op, message, request.preference)) return *choice;
     if (set.costs().candidates(request.op, request.preference).empty()) refuse_shape(set, request);
     refuse_size(set, request, message);
-}
-
-// All of m factors are below x with probability F(x)^m = p. The chance 1 - p^(1/m) of one above it is what the normal
-// distribution is asked for, so that it loses no digits where m is large.
-double slowest_factor(double deviation, double messages, double p) {
-    const double above = -std::expm1(std::log(p) / messages);
-    const double normal = std::sqrt(2.0) * boost::math::erfc_inv(2.0 * above, InDouble{});
-    const double variance = std::log1p(deviation * deviation);
-    return std::exp(std::sqrt(variance) * normal - variance / 2.0);
-}
-
-Seconds sampled_time(Seconds fixed, std::span<const JitteredRounds> all, const JitterTerms& terms, std::size_t sample) {
-    Seconds sum = fixed;
-    std::uint64_t drawn = 0;
-    for (const JitteredRounds& rounds : all) {
-        double factors = 0.0;
-        for (std::uint64_t round = 0; round < rounds.rounds; ++round) {
-            factors += slowest_factor(terms.deviation, rounds.messages, uniform(terms.seed, sample, drawn++));
-        }
-        sum += rounds.each * factors;
-    }
-    return sum;
-}
-
-TimeQuantiles quantiles(std::vector<Seconds> times) {
-    std::ranges::sort(times);
-    const auto quantile = [&](double share) {
-        return times[static_cast<std::size_t>(std::ceil(share * static_cast<double>(times.size()))) - 1];
-    };
-    return {quantile(0.50), quantile(0.95), quantile(0.99)};
-}
-
-TimeQuantiles sampled_times(Seconds fixed, std::span<const JitteredRounds> rounds, const JitterTerms& terms) {
-    std::vector<Seconds> times(terms.samples);
-    for_each_in_parallel(
-        times.size(), terms.jobs, [&](std::size_t i) { times[i] = sampled_time(fixed, rounds, terms, i); },
-        [](std::size_t, std::size_t) {});
-    return quantiles(std::move(times));
-}
-
-JitteredCall jittered_call(CollectiveSet& set, const Topology& topology, const Choice& choice, Bytes message) {
-    const SetLayout& layout = set.layout();
-    const std::vector<Phase> phases =
-        layout.members() < 2 ? std::vector<Phase>{} : choice.algorithm->phases(set.costs().shape());
-    JitteredCall call;
-    std::span<const Phase> left(phases);
-    for (const PhaseCost& cost : set.costs().phases(choice)) {
-        call.fixed += cost.launch;
-        if (left.empty()) break;
-        JitteredRounds stretch{.each = cost.latency(message) - cost.launch, .rounds = 0, .messages = 0.0};
-        if (!is_unlimited(cost.pattern)) stretch.each += cost.bytes(message) / idle_rate(cost.pattern, topology);
-        for (const Phase& phase : left.first(cost.phases)) {
-            stretch.rounds += phase.repeat;
-            stretch.messages = std::max(stretch.messages, messages_in_round(phase, layout.members()));
-        }
-        left = left.subspan(cost.phases);
-        stretch.each = stretch.each / static_cast<double>(stretch.rounds);
-        stretch.messages *= set.channels(choice) * layout.groups;
-        call.rounds.push_back(stretch);
-    }
-    return call;
 }
 
 }  // namespace weft

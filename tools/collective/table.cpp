@@ -118,10 +118,6 @@ CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const Colle
     add_links(row, set, topology, request, choice, listener);
     if (row.time > Seconds{}) row.algorithm_bandwidth = message / row.time;
     row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(request.op, members);
-    if (request.jitter.samples > 0 && !request.draws_hashes()) {
-        const JitteredCall call = jittered_call(set, topology, choice, message);
-        row.sampled = sampled_times(host_time(request) + call.fixed, call.rounds, request.jitter);
-    }
     if (request.detail == Detail::explained) {
         row.phases = explain_phases(set, topology, choice, message);
         row.candidates = explain_candidates(set, request, choice, message);
@@ -152,26 +148,52 @@ void tell_cost(const CollectiveRequest& request, const Topology& topology) {
                messages * each);
 }
 
-// The calls of the rows, by the same algorithms and protocols, where other flows meet.
+// Of the calls of the rows, by the same algorithms and protocols, on another fabric.
+std::vector<Seconds> times_on(const Fabric& fabric, const CollectiveRequest& request,
+                              std::span<const CollectiveRow> rows) {
+    const Topology topology = request.machine.topology(request.layout.nodes(), fabric);
+    CollectiveSet set(topology, *request.library, request.layout);
+    return list_of<Seconds>(rows, [&](const CollectiveRow& row) {
+        const Preference same{std::string(row.algorithm), std::string(row.protocol)};
+        return call_time(set, request, set.costs().choose(request.op, row.message, same).value(), row.message);
+    });
+}
+
+TimeQuantiles quantiles(std::vector<Seconds> times) {
+    std::ranges::sort(times);
+    const auto quantile = [&](double share) {
+        return times[static_cast<std::size_t>(std::ceil(share * static_cast<double>(times.size()))) - 1];
+    };
+    return {quantile(0.50), quantile(0.95), quantile(0.99)};
+}
+
+// Where other flows meet: each sample has a seed that is so much above the fabric's as it has samples before it.
 void draw_hashes(const CollectiveRequest& request, std::span<CollectiveRow> rows) {
-    std::vector<std::vector<Seconds>> times(rows.size(), std::vector<Seconds>(request.jitter.samples));
+    std::vector<std::vector<Seconds>> times(request.samples);
     ProgressBar progress;
     for_each_in_parallel(
-        request.jitter.samples, request.jitter.jobs,
+        request.samples, request.jobs,
         [&](std::size_t i) {
             Fabric fabric = request.fabric;
             fabric.routing = RouteChoice(Routing::ecmp, request.routing().seed + i);
-            const Topology topology = request.machine.topology(request.layout.nodes(), fabric);
-            CollectiveSet set(topology, *request.library, request.layout);
-            for (std::size_t r = 0; r < rows.size(); ++r) {
-                const Preference same{std::string(rows[r].algorithm), std::string(rows[r].protocol)};
-                const Choice choice = set.costs().choose(request.op, rows[r].message, same).value();
-                const JitteredCall call = jittered_call(set, topology, choice, rows[r].message);
-                times[r][i] = sampled_time(host_time(request) + call.fixed, call.rounds, request.jitter, i);
-            }
+            times[i] = times_on(fabric, request, rows);
         },
         [&](std::size_t done, std::size_t all) { progress.show(done, all); });
-    for (std::size_t r = 0; r < rows.size(); ++r) rows[r].sampled = quantiles(std::move(times[r]));
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        rows[r].sampled = quantiles(list_of<Seconds>(times, [&](const auto& sample) { return sample[r]; }));
+    }
+}
+
+// Where flows of others meet the calls, if anybody sends any.
+void meet_others(const CollectiveRequest& request, std::span<CollectiveRow> rows) {
+    if (!has_background(request.fabric)) return;
+    const auto times = [&](double quantile) {
+        Fabric fabric = request.fabric;
+        fabric.quantile = quantile;
+        return times_on(fabric, request, rows);
+    };
+    const std::vector<Seconds> p50 = times(0.50), p95 = times(0.95), p99 = times(0.99);
+    for (std::size_t r = 0; r < rows.size(); ++r) rows[r].congested = {p50[r], p95[r], p99[r]};
 }
 
 std::string described(const CollectiveMeasurement& row) {
@@ -201,7 +223,8 @@ std::vector<CollectiveRow> predict(const CollectiveRequest& request, const Traff
     CollectiveSet set(topology, *request.library, request.layout);
     auto rows = list_of<CollectiveRow>(
         request.messages, [&](Bytes message) { return make_row(set, topology, request, message, listener); });
-    if (request.draws_hashes()) draw_hashes(request, rows);
+    if (request.samples > 0) draw_hashes(request, rows);
+    meet_others(request, rows);
     return rows;
 }
 

@@ -55,6 +55,16 @@ std::vector<RunStretch> simulate_batches(const po::variables_map& arguments, con
     return result;
 }
 
+// As much slower as steps are on average that meet flows of others; returns by how much.
+double slow_down(std::vector<RunStretch>& stretches, const std::optional<CongestedSteps>& met) {
+    const double factor = met ? met->mean / stretches.back().time : 1.0;
+    for (RunStretch& each : stretches) {
+        each.exposed += each.time * (factor - 1.0);
+        each.time = each.time * factor;
+    }
+    return factor;
+}
+
 std::vector<RunSample> play(const LongRun& run, std::uint32_t seed, std::uint32_t count, unsigned threads) {
     std::vector<RunSample> samples(count);
     ProgressBar bar;
@@ -86,7 +96,10 @@ Answer answer_run(const po::variables_map& typed) {
         fmt::print(stderr, "{}: {}\n", job_path(arguments), why);
         return {.text = {}, .exit = Exit::does_not_fit};
     }
-    RunPlan run = plan_run(plan, simulate_batches(arguments, study, plan), terms);
+    std::vector<RunStretch> stretches = simulate_batches(arguments, study, plan);
+    const double congestion = slow_down(stretches, congested_steps(study, plan, simulation_options(arguments)));
+    RunPlan run = plan_run(plan, std::move(stretches), terms);
+    run.congestion = congestion;
     check_work(run.run, count);
     const std::vector<RunSample> samples = play(run.run, seed, count, threads_option(arguments));
     const RunResult result = run_result(std::move(run), samples, seed, hourly, study.job.layout.ranks());

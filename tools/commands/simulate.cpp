@@ -162,6 +162,7 @@ Answer simulate_once(const po::variables_map& arguments) {
     const Simulation& simulation = explained ? explained->step.run : *plain;
     Report report = make_report(simulation);
     report.advice = advice;
+    report.congested = congested_steps(study, simulation.plan, options);
     const std::optional<Metric> flops = asked_flops(arguments, simulation);
     if (flops && !report.has(flops->key)) report.metrics.push_back(*flops);
     if (explained) explained->report = report;

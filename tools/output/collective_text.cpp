@@ -159,6 +159,17 @@ ResultTable compared_table(const Comparison& comparison) {
                                            {"line", "line", &Row::line}});
 }
 
+std::string quantiles_text(std::span<const CollectiveRow> rows, std::optional<TimeQuantiles> CollectiveRow::*times) {
+    std::string text = fmt::format("#{:>12}{:>11}{:>11}{:>11}\n#{:>12}{:>11}{:>11}{:>11}\n", "size", "p50", "p95",
+                                   "p99", "(B)", "(us)", "(us)", "(us)");
+    for (const CollectiveRow& row : rows) {
+        const TimeQuantiles& of = *(row.*times);
+        text += fmt::format("#{:>12.0f}{:>11}{:>11}{:>11}\n", row.size.value, microseconds(of.p50),
+                            microseconds(of.p95), microseconds(of.p99));
+    }
+    return text;
+}
+
 Json links_json(std::span<const ClassUtilization> links) {
     return table_json(table_of<ClassUtilization>(
         links, {{"class", {}, &ClassUtilization::link_class}, {"utilization", {}, &ClassUtilization::utilization}}));
@@ -173,6 +184,7 @@ Json rows_json(const CollectiveRequest& request, std::span<const CollectiveRow> 
         json[i]["validation"] = evidence_json(evidence_of(call_traits(request, row.message)));
         for (const auto& [key, part] : quantile_columns) {
             if (row.sampled) json[i]["sampled"][key] = (*row.sampled.*part).value;
+            if (row.congested) json[i]["congested"][key] = (*row.congested.*part).value;
         }
         if (request.detail != Detail::explained) continue;
         json[i]["phases"] = table_json(phases_table(row));
@@ -221,24 +233,17 @@ std::string collective_osu(const CollectiveRequest& request, std::span<const Col
 }
 
 std::string collective_samples(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
-    const JitterTerms& jitter = request.jitter;
-    if (jitter.samples == 0) return {};
-    std::string text = fmt::format("# {} calls", jitter.samples);
-    if (request.draws_hashes()) {
-        const std::uint64_t first = request.routing().seed;
-        text += fmt::format(", each with other hashes (ecmp:{} to ecmp:{})", first, first + jitter.samples - 1);
+    std::string text;
+    if (!rows.empty() && rows.front().congested) {
+        text += "# other traffic as flows of a NIC's rate that come at random between switches (assumed), all calls\n" +
+                quantiles_text(rows, &CollectiveRow::congested);
     }
-    if (jitter.deviation > 0 || !request.draws_hashes()) {
-        text += fmt::format(", jitter of messages {:g} % (assumed: no machine file has one that was measured), seed {}",
-                            100.0 * jitter.deviation, jitter.seed);
-    }
-    text += fmt::format("\n#{:>12}{:>11}{:>11}{:>11}\n#{:>12}{:>11}{:>11}{:>11}\n", "size", "p50", "p95", "p99", "(B)",
-                        "(us)", "(us)", "(us)");
-    for (const CollectiveRow& row : rows) {
-        text += fmt::format("#{:>12.0f}{:>11}{:>11}{:>11}\n", row.size.value, microseconds(row.sampled->p50),
-                            microseconds(row.sampled->p95), microseconds(row.sampled->p99));
-    }
-    return text;
+    if (request.samples == 0) return text;
+    const std::uint64_t first = request.routing().seed;
+    return text +
+           fmt::format("# {} calls, each with other hashes (ecmp:{} to ecmp:{})\n", request.samples, first,
+                       first + request.samples - 1) +
+           quantiles_text(rows, &CollectiveRow::sampled);
 }
 
 std::string summary_text(const ErrorSummary& summary) {
@@ -270,13 +275,8 @@ std::string collective_json(const CollectiveRequest& request, std::span<const Co
               {"size_convention", request.convention == SizeConvention::nccl ? "nccl" : "osu"},
               {"channels", rows.empty() ? 0 : rows.back().channels},
               {"links", links_json(busiest(rows))}};
-    if (const JitterTerms& jitter = request.jitter; jitter.samples > 0) {
-        json["jitter"] = {{"standard_deviation", jitter.deviation},
-                          {"source", "assumed"},
-                          {"samples", jitter.samples},
-                          {"seed", jitter.seed}};
-        if (request.draws_hashes()) json["jitter"]["hashes_from"] = to_text(request.routing());
-    }
+    if (request.samples > 0)
+        json["samples"] = {{"calls", request.samples}, {"hashes_from", to_text(request.routing())}};
     json["rows"] = rows_json(request, rows);
     if (comparison) {
         json["comparison"] = summary_json(comparison->summary);

@@ -132,6 +132,10 @@ std::string report_json(const Report& report, const Plan& plan, const JobRecord&
     }
     json["links"] = table_json(link_table(report.links));
     json["hottest_links"] = table_json(hot_links_table(report.hottest));
+    if (report.congested) {
+        const auto& [mean, p50, p95, p99] = *report.congested;
+        json["congested"] = {{"mean_s", mean.value}, {"p50_s", p50.value}, {"p95_s", p95.value}, {"p99_s", p99.value}};
+    }
     const Json splits = json_list<Json>(report.splits, [](const Split& split) {
         return Json{{"classes", split.classes}, {"reason", split.reason}};
     });

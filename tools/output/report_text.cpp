@@ -9,6 +9,7 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/columns.hpp"
+#include "topologies/other_traffic.hpp"
 
 namespace weft {
 namespace {
@@ -173,6 +174,17 @@ std::string report_text(const Report& report) {
     constexpr std::size_t most = 6;
     const std::span<const LinkReport> links(report.links);
     if (!links.empty()) out += '\n' + table_text(link_table(links.first(std::min(most, links.size()))));
+    if (report.congested) {
+        const auto more = [step = Seconds{report.metric("step.time_s")}](Seconds time) {
+            return fmt::format("{:+.1f} %", 100 * (time / step - 1));
+        };
+        const auto& [mean, p50, p95, p99] = *report.congested;
+        out += fmt::format(
+            "\nIf what others send between switches is flows as fast as a NIC that come at random (assumed), a step "
+            "takes "
+            "{} on average ({});\nhalf of the steps take up to {}, 95 % up to {}, 99 % up to {}\n",
+            to_text(mean), more(mean), more(p50), more(p95), more(p99));
+    }
     return out;
 }
 

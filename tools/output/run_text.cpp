@@ -47,6 +47,10 @@ std::string step_line(const RunPlan& plan) {
         line += fmt::format(", at first {} of {}, {} batches in all", to_text(first.time), grouped(first.batch),
                             plan.stretches.size());
     }
+    if (plan.congestion != 1) {
+        line += fmt::format("; flows of other jobs, come at random (assumed), take {:+.1f} % on average",
+                            100 * (plan.congestion - 1));
+    }
     return line + (plan.slowdown > 1
                        ? fmt::format("; slow chips take {:.1f} % more to compute", 100 * (plan.slowdown - 1))
                        : "");
@@ -212,6 +216,7 @@ std::string run_json(const Job& job, const MachineInfo& machine, const JobRecord
                        {"repair_s", plan.run.repair.value},       {"spares", plan.run.spares}};
     json["stretches"] = stretches_json(plan);
     json["slow_chips"] = plan.slowdown;
+    json["congestion"] = plan.congestion;
     if (plan.power) json["power_w"] = {{"working", plan.power->working.value}, {"waiting", plan.power->waiting.value}};
     for (const auto& [name, origin] : plan.origins) json["origins"][std::string(name)] = enumerator_name(origin);
     json["assumptions"] = plan.assumptions;

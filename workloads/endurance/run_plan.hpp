@@ -105,6 +105,7 @@ struct RunPlan {
     Seconds interval{};          // of work between checkpoints, at the end of the run
     Seconds between_failures{};  // planned stops are none
     double slowdown = 1.0;       // of computation, by slow chips: in the time of a step already
+    double congestion = 1.0;     // of steps, by flows of other jobs: in their time already
     std::optional<RunPower> power{};
     double storage_share = 1;  // of the file system's bandwidth, that the job has
     std::vector<std::pair<std::string_view, RunFigures::Origin>> origins{};  // of its figures

@@ -73,6 +73,7 @@ void add_fabric(Comments& comments, const Fabric& fabric) {
     Json background;
     for (const auto& [link_class, share] : fabric.background) background[link_class] = share;
     if (!background.empty()) comments.add("fabric.background", background.dump());
+    if (fabric.quantile) comments.add("fabric.quantile", fmt::to_string(*fabric.quantile));
 }
 
 void add_run(Comments& comments, const Job& job) {

@@ -54,6 +54,14 @@ void read_load(Field& section, const MachineInfo& machine, Fabric& fabric) {
     }
 }
 
+std::optional<double> read_quantile(Field& section, const Fabric& fabric) {
+    const double quantile = section.number("quantile");
+    section.error_if(!(quantile > 0.0 && quantile < 1.0), "quantile",
+                     "expected the share of steps that meet no more, above 0 and below 1, got {}", quantile);
+    section.error_if(fabric.background.empty(), "quantile", "is of traffic that load or background says");
+    return quantile;
+}
+
 constexpr std::string_view nodes_of_job = "the job has nodes", ranks_of_job = "the job has ranks";
 
 // One of `count` nodes, ranks or NICs that `owner` has; nothing after an error.
@@ -191,6 +199,7 @@ Fabric read_fabric(Field section, const MachineInfo& machine, std::uint32_t node
     fabric.placement = read_placement(section, machine, nodes, folder);
     if (section.has("background")) fabric.background = read_background(section.object("background"), machine);
     if (section.has("load")) read_load(section, machine, fabric);
+    if (section.has("quantile")) fabric.quantile = read_quantile(section, fabric);
     section.done();
     return fabric;
 }

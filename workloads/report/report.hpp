@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,7 @@ struct Report {
     std::vector<CommunicationReport> communication;  // sorted by dimension, op, group size
     std::vector<LinkReport> links;                   // busiest class first
     std::vector<HotLink> hottest;                    // of each class some, busiest first
+    std::optional<CongestedSteps> congested{};       // filled in by who asks congested_steps()
     std::vector<MemoryAdvice> advice;                // filled in by who asks memory_advice(), where a job does not fit
     std::uint32_t ranks = 0;
     std::uint32_t classes = 0;  // of ranks, that were simulated for all

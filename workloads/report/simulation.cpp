@@ -166,6 +166,20 @@ Simulation simulate_step(const Study& study, Plan plan, const SimulationOptions&
     return simulated(std::move(plan), options, prepare(study), build_step, Costs::forgotten);
 }
 
+std::optional<CongestedSteps> congested_steps(const Study& study, const Plan& plan, const SimulationOptions& options) {
+    const Fabric& fabric = study.job.fabric;
+    if (fabric.quantile || !has_background(fabric)) return std::nullopt;
+    const auto step = [&](double quantile) {
+        Study met = study;
+        met.job.fabric.quantile = quantile;
+        const SimulationOptions plain{.network = options.network, .folding = options.folding, .kept = Kept::sums};
+        return since_start(simulate_step(met, plan, plain).timeline.end);
+    };
+    const Seconds middle = step(0.5);
+    // The mean by thirds, each as its middle.
+    return CongestedSteps{(step(1.0 / 6.0) + middle + step(5.0 / 6.0)) / 3.0, middle, step(0.95), step(0.99)};
+}
+
 Simulation simulate_step(Plan plan, const SimulationOptions& options, std::unique_ptr<PreparedTopology> prepared) {
     return simulated(std::move(plan), options, std::move(prepared), build_step, Costs::kept);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/base/instant.hpp"
@@ -52,6 +53,16 @@ Simulation simulate_step(const Study& study, Plan plan, const SimulationOptions&
 // The same on the topology of the plan's nodes and fabric, which comes back in the result: many simulations on the
 // same part of a machine need it built, and what it takes to route their groups worked out, once.
 Simulation simulate_step(Plan plan, const SimulationOptions& options, std::unique_ptr<PreparedTopology> prepared);
+
+// How long steps take as flows of other jobs meet them at random: on average, and what half, 95 and 99 % of them take
+// at most.
+struct CongestedSteps {
+    Seconds mean, p50, p95, p99;
+};
+
+// As Fabric::quantile has it, on the network and by the folding of the options. Nothing where others send nothing, or
+// where the job asks for one quantile.
+std::optional<CongestedSteps> congested_steps(const Study& study, const Plan& plan, const SimulationOptions& options);
 
 // What the framework sends before the first step, in place of a step.
 Simulation simulate_start_up(const Study& study, Plan plan, const SimulationOptions& options = {});

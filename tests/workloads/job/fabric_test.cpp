@@ -42,6 +42,28 @@ TEST(fabric, a_load_is_on_all_links_between_switches_that_the_background_does_no
     EXPECT_NE(none.find("fabric.load: expected a share of at least 0 and below 1, got 1"), std::string::npos) << none;
 }
 
+// Steps that meet flows of others: on average between the median and the 99th percentile, and no slower without them.
+TEST(fabric, flows_of_others_are_met_at_random) {
+    const std::string load = R"(fabric={"load": 0.6, "placement": "scatter:2"})";
+    const Study study = small_study({load});
+    const Plan plan = make_plan(study);
+    const Seconds alone =
+        since_start(simulate_step(small_study({R"(fabric={"placement": "scatter:2"})"}), plan).timeline.end);
+    const CongestedSteps met = congested_steps(study, plan, {}).value();
+    EXPECT_LE(alone, met.p50);
+    EXPECT_LT(met.p50, met.p95);
+    EXPECT_LT(met.p95, met.p99);
+    EXPECT_LT(met.mean, met.p95);
+    const Study rare = small_study({load, "fabric.quantile=0.95"});
+    EXPECT_EQ(since_start(simulate_step(rare, plan).timeline.end), met.p95);
+    EXPECT_FALSE(congested_steps(rare, plan, {}));
+    EXPECT_FALSE(congested_steps(small_study(), plan, {}));
+    EXPECT_NE(test::mistakes(R"(fabric={"load": 0.1, "quantile": 1})").find("above 0 and below 1, got 1"),
+              std::string::npos);
+    EXPECT_NE(test::mistakes("fabric.quantile=0.5").find("is of traffic that load or background says"),
+              std::string::npos);
+}
+
 TEST(fabric, a_hash_has_a_seed) {
     EXPECT_EQ(small_study({"fabric.routing=ecmp"}).job.fabric.routing, Routing::ecmp);
     EXPECT_EQ(small_study({"fabric.routing=ecmp:7"}).job.fabric.routing, RouteChoice(Routing::ecmp, 7));
