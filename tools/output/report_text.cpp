@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -176,7 +177,7 @@ std::string report_text(const Report& report) {
     if (!links.empty()) out += '\n' + table_text(link_table(links.first(std::min(most, links.size()))));
     if (report.congested) {
         const auto more = [step = Seconds{report.metric("step.time_s")}](Seconds time) {
-            return fmt::format("{:+.1f} %", 100 * (time / step - 1));
+            return fmt::format("{:+.1f} %", std::round(1000 * (time / step - 1)) / 10 + 0.0);  // no "-0.0"
         };
         const auto& [mean, p50, p95, p99] = *report.congested;
         out += fmt::format(
