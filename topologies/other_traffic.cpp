@@ -38,11 +38,12 @@ Table<LinkClassId, Passing> passings(const Topology& topology) {
     return all;
 }
 
-Encounter encounter_on(const Topology& topology, LinkClassId id, const Passing& passing, BytesPerSecond port) {
+Encounter encounter_on(const Topology& topology, LinkClassId id, double share, const Passing& passing,
+                       BytesPerSecond port) {
     const double ways = passing.ways, sets = topology.links_of_class()[id] / ways;
     const std::uint32_t nics = topology.vertices_of(NodeKind::nic);
     const double ports = nics > 0 ? nics : topology.ranks;
-    return {.share = 0.0,
+    return {.share = share,
             .flow = std::min(1.0, port / topology.classes[id].bandwidth),
             .ways = ways,
             .places = std::max(1.0, std::min(sets, ports * passing.times))};
@@ -64,7 +65,8 @@ Leftover leftover(const Encounter& encounter, BytesPerSecond bandwidth, std::opt
 
 void add_other_traffic(Topology& topology, const Fabric& fabric) {
     if (fabric.background.empty()) return;
-    const Table<LinkClassId, Passing> all = passings(topology);
+    // Nothing passes where only the average is asked for.
+    const auto all = fabric.quantile ? passings(topology) : Table<LinkClassId, Passing>(topology.classes.size());
     const BytesPerSecond port = topology.link(topology.router->uplink(RankId{0})).bandwidth;
     for (const auto& [name, share] : fabric.background) {
         LinkClassId id{};
@@ -75,11 +77,10 @@ void add_other_traffic(Topology& topology, const Fabric& fabric) {
         if (!may_be_background(share)) {
             throw RangeError("background traffic takes a share from 0 to below 1, not {}", share);
         }
-        const bool meets = all[id].times > 0;
-        Encounter encounter = meets ? encounter_on(topology, id, all[id], port) : Encounter{};
-        encounter.share = share;
         LinkClass& link = topology.classes[id];
-        const Leftover left = leftover(encounter, link.bandwidth, meets ? fabric.quantile : std::nullopt);
+        const Leftover left = all[id].times > 0 ? leftover(encounter_on(topology, id, share, all[id], port),
+                                                           link.bandwidth, fabric.quantile)
+                                                : leftover({.share = share}, link.bandwidth, std::nullopt);
         link.latency += left.waiting;
         link.bandwidth *= left.bandwidth;
     }

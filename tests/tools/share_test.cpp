@@ -149,6 +149,9 @@ TEST_F(share_command, all_mistakes_are_told_at_once) {
     EXPECT_THAT(
         refusal(R"({"job": "a.json"}, {"job": "b.json", "set": {"fabric.background": {"slingshot.global": 0.5}}})"),
         HasSubstr("expected the same fabric.background as of \"a\""));
+    EXPECT_THAT(refusal(R"({"job": "a.json", "set": {"fabric.load": 0.5}},
+                           {"job": "b.json", "set": {"fabric.load": 0.5, "fabric.quantile": 0.9}})"),
+                HasSubstr("expected the same fabric.quantile as of \"a\""));
     EXPECT_THAT(refusal(R"({"job": "a.json"}, {"job": "b.json", "set": {"communication_units": 10}})"),
                 HasSubstr("expected as many communication_units as of \"a\""));
 }

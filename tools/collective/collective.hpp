@@ -23,7 +23,7 @@
 namespace weft {
 
 struct TimeQuantiles {
-    Seconds p50, p95, p99;  // by nearest rank
+    Seconds p50, p95, p99;
 };
 
 // Whether the host waits for each call before it issues the next.

@@ -159,6 +159,7 @@ std::vector<Seconds> times_on(const Fabric& fabric, const CollectiveRequest& req
     });
 }
 
+// By nearest rank.
 TimeQuantiles quantiles(std::vector<Seconds> times) {
     std::ranges::sort(times);
     const auto quantile = [&](double share) {

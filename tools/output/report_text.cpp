@@ -181,9 +181,8 @@ std::string report_text(const Report& report) {
         };
         const auto& [mean, p50, p95, p99] = *report.congested;
         out += fmt::format(
-            "\nIf what others send between switches is flows as fast as a NIC that come at random (assumed), a step "
-            "takes "
-            "{} on average ({});\nhalf of the steps take up to {}, 95 % up to {}, 99 % up to {}\n",
+            "\nIf what others send between switches is flows as fast as a NIC that come at random (assumed), a "
+            "step takes {} on average ({});\nhalf of the steps take up to {}, 95 % up to {}, 99 % up to {}\n",
             to_text(mean), more(mean), more(p50), more(p95), more(p99));
     }
     return out;

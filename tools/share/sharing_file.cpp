@@ -77,6 +77,9 @@ class Reader {
             if (study.job.fabric.background != like.job.fabric.background) {
                 refuse("expected the same fabric.background " + another);
             }
+            if (study.job.fabric.quantile != like.job.fabric.quantile) {
+                refuse("expected the same fabric.quantile " + another);
+            }
             if (study.job.communication_units != like.job.communication_units) {
                 refuse("expected as many communication_units " + another);
             }
